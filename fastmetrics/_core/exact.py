@@ -197,8 +197,7 @@ class DoubleDoubles:
     @property
     def are_negative(self) -> np.ndarray:
         """Which numbers are below 0; not known of numbers that are not certain."""
-        negative: np.ndarray = self.high < 0
-        return negative
+        return self.high < 0
 
     def __abs__(self) -> DoubleDoubles:
         high, low, error = self.columns

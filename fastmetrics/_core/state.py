@@ -188,8 +188,7 @@ class Sums(State):
         place = self.fields.places[name]
         if name in self.fields.wide:
             return (self.counts.item(place) << HALF_BITS) + self.counts.item(place + 1)
-        count: int = self.counts.item(place)
-        return count
+        return self.counts.item(place)
 
     def add_count(self, name: str, number: int) -> None:
         """Add to a count, or to a wide count."""

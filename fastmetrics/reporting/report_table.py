@@ -181,8 +181,7 @@ def row_count(row: ModelRow) -> int | None:
 
 def count_rows(result: Result) -> int | None:
     """The rows of a result's slice, or those that its value is computed from."""
-    rows: int | None = result.coverage.get("rows") if result.rows is None else result.rows
-    return rows
+    return result.coverage.get("rows") if result.rows is None else result.rows
 
 
 def slice_keys(results: Sequence[Result] | Sequence[Difference]) -> list[str]:

@@ -60,8 +60,7 @@ class Cells(NamedTuple):
     def integers(self, amounts: np.ndarray, first_limb: int) -> list[int]:
         """Sums of amounts as integers: rows, or weights in units of the limb `first_limb`."""
         shift = exact.LIMB_BITS * (self.first_limb - first_limb)
-        integers: list[int] = amounts[0].tolist() if self.limbs is None else exact.join_limbs(amounts.T, shift)
-        return integers
+        return amounts[0].tolist() if self.limbs is None else exact.join_limbs(amounts.T, shift)
 
     @property
     def limb_range(self) -> range:

@@ -29,8 +29,7 @@ class KeyCounts(NamedTuple):
 
     def counts(self) -> np.ndarray:
         """int64[rows, n_counts]."""
-        counts: np.ndarray = self.entries[:, self.entries.shape[1] - self.n_counts :].view(np.int64)
-        return counts
+        return self.entries[:, self.entries.shape[1] - self.n_counts :].view(np.int64)
 
     def words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The hashes, heads and tails of the keys. Tails of long texts are addresses."""
@@ -92,8 +91,7 @@ class Run(NamedTuple):
 
 def is_long(heads: np.ndarray) -> np.ndarray:
     """Which text slots have their text elsewhere."""
-    long: np.ndarray = (heads & LENGTH_BITS) > hash_partition.SHORT_TEXT_BYTES
-    return long
+    return (heads & LENGTH_BITS) > hash_partition.SHORT_TEXT_BYTES
 
 
 def long_bytes(heads: np.ndarray, row: int) -> int:

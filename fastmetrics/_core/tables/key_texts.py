@@ -171,8 +171,7 @@ def as_int64(values: np.ndarray, name: str, locate: Locate) -> np.ndarray:
     if values.dtype.kind == "u" and values.shape[0] and values.max() > MAX_INT64:
         row = int((values > MAX_INT64).argmax())
         raise ValueError(f"{name} has {values[row]} at row {locate(row)}: integer keys are at most 2**63 - 1")
-    numbers: np.ndarray = values.astype(np.int64, copy=False)
-    return numbers
+    return values.astype(np.int64, copy=False)
 
 
 def keys_of_numbers(numbers: np.ndarray, texts: RankedTexts | None) -> NumberKeys | TextKeys:

@@ -150,10 +150,6 @@ def text_to_time(value: Primitive, found: Any) -> Any:
     return by_distinct_text(value, found, lambda text: parse_time(text, words[value.kind]), target)
 
 
-def text_to_boolean(value: Primitive, found: Any) -> Any:
-    return by_distinct_text(value, found, lambda text: BOOLEANS.get(text), pa.bool_())
-
-
 def by_distinct_text(value: Primitive, found: Any, read: Callable[[str], Any], target: Any) -> Any:
     """Texts read by a function, each different text once; None does not fit."""
     coded = found.dictionary_encode()
@@ -161,14 +157,6 @@ def by_distinct_text(value: Primitive, found: Any, read: Callable[[str], Any], t
     fits = pc.is_valid(numbers).take(coded.indices)
     admit(value, found, fits)
     return numbers.take(coded.indices)
-
-
-def integer_to_boolean(value: Primitive, found: Any) -> Any:
-    return pc.not_equal(found, 0)
-
-
-def boolean_to_integer(value: Primitive, found: Any) -> Any:
-    return found.cast(pa.int64())
 
 
 def to_text(value: Primitive, found: Any) -> Any:
@@ -182,11 +170,6 @@ def timestamp_to_instant(value: Primitive, found: Any) -> Any:
     return found.cast(pa.timestamp(found.type.unit, "UTC"))
 
 
-def instant_to_timestamp(value: Primitive, found: Any) -> Any:
-    """The time in UTC."""
-    return found.cast(pa.timestamp(found.type.unit))
-
-
 def time_to_date(value: Primitive, found: Any) -> Any:
     """The day in UTC, or of a time without a zone."""
     return pc.floor_temporal(found, 1, "day").cast(pa.date32())
@@ -194,13 +177,15 @@ def time_to_date(value: Primitive, found: Any) -> Any:
 
 CASTS: dict[tuple[str, str], Callable[[Primitive, Any], Any]] = {
     (INTEGER, INTEGER): integer_to_integer, (UNSIGNED, INTEGER): integer_to_integer,
-    (BOOLEAN, INTEGER): boolean_to_integer, (DOUBLE, INTEGER): double_to_integer,
+    (BOOLEAN, INTEGER): lambda value, found: found.cast(pa.int64()), (DOUBLE, INTEGER): double_to_integer,
     (DECIMAL, INTEGER): decimal_to_integer, (TEXT, INTEGER): text_to_integer,
     (INTEGER, DECIMAL): to_exact_decimal, (UNSIGNED, DECIMAL): to_exact_decimal, (DECIMAL, DECIMAL): to_exact_decimal,
-    (TEXT, DECIMAL): text_to_decimal, (TEXT, DOUBLE): text_to_double, (TEXT, BOOLEAN): text_to_boolean,
+    (TEXT, DECIMAL): text_to_decimal, (TEXT, DOUBLE): text_to_double,
+    (TEXT, BOOLEAN): lambda value, found: by_distinct_text(value, found, BOOLEANS.get, pa.bool_()),
     (TEXT, DATE): text_to_time, (TEXT, TIMESTAMP): text_to_time, (TEXT, INSTANT): text_to_time,
-    (INTEGER, BOOLEAN): integer_to_boolean, (INTEGER, TEXT): to_text, (UNSIGNED, TEXT): to_text,
-    (BOOLEAN, TEXT): to_text, (DATE, TEXT): to_text, (DATE, INSTANT): timestamp_to_instant,
-    (TIMESTAMP, INSTANT): timestamp_to_instant, (INSTANT, TIMESTAMP): instant_to_timestamp,
+    (INTEGER, BOOLEAN): lambda value, found: pc.not_equal(found, 0),
+    (INTEGER, TEXT): to_text, (UNSIGNED, TEXT): to_text, (BOOLEAN, TEXT): to_text, (DATE, TEXT): to_text,
+    (DATE, INSTANT): timestamp_to_instant, (TIMESTAMP, INSTANT): timestamp_to_instant,
+    (INSTANT, TIMESTAMP): lambda value, found: found.cast(pa.timestamp(found.type.unit)),  # in UTC
     (TIMESTAMP, DATE): time_to_date, (INSTANT, DATE): time_to_date,
 }  # fmt: skip

@@ -54,16 +54,14 @@ def count_edges(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         scale = np.float64(EDGE_CELLS - 1) / (np.float64(edges[-1]) - low)
         if values.shape[0] < EDGE_CELLS or not np.isfinite(scale) or scale <= 0:
-            found: np.ndarray = np.searchsorted(edges, values, "right").astype(np.int32)
-            return found
+            return np.searchsorted(edges, values, "right").astype(np.int32)
 
         def cells_of_numbers(numbers: np.ndarray) -> np.ndarray:
             places = numbers.astype(np.float64)
             places -= low
             places *= scale
             np.clip(places, 0, EDGE_CELLS - 1, out=places)
-            cells: np.ndarray = places.astype(np.int64)
-            return cells
+            return places.astype(np.int64)
 
         n_edges = np.bincount(cells_of_numbers(edges), minlength=EDGE_CELLS)
         known: np.ndarray = np.where(n_edges > 0, -1, n_edges.cumsum()).astype(np.int32)

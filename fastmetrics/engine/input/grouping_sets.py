@@ -480,8 +480,7 @@ def number_combinations(
     in_order = present[np.argsort(first_rows[present])]
     table = np.zeros(first_rows.shape[0], np.uint16)
     table[in_order] = number(first_rows[in_order])
-    numbers: np.ndarray = table.take(combined)
-    return numbers
+    return table.take(combined)
 
 
 def members_of(columns: Sequence[np.ndarray]) -> Iterator[tuple[int, ...]]:

@@ -46,8 +46,7 @@ class RowsOfLists:
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """The sum of the values of every list, added in the order of rows."""
-        found: np.ndarray = np.bincount(self.list_of_row, values, minlength=self.sizes.shape[0])
-        return found
+        return np.bincount(self.list_of_row, values, minlength=self.sizes.shape[0])
 
     def running_sums(self, values: np.ndarray) -> np.ndarray:
         """For every row the sum of the values up to it, in its list."""
@@ -58,8 +57,7 @@ class RowsOfLists:
     def first_sums(self, running: np.ndarray, counts: np.ndarray, lists: np.ndarray) -> np.ndarray:
         """The sums of the first `counts` rows of these lists, from running sums; a list may be shorter."""
         counts = np.minimum(counts, self.sizes[lists])
-        found: np.ndarray = np.append(0.0, running)[np.where(counts > 0, self.offsets[lists] + counts, 0)]
-        return found
+        return np.append(0.0, running)[np.where(counts > 0, self.offsets[lists] + counts, 0)]
 
 
 class IdealGains:
@@ -110,8 +108,7 @@ class GradedRankings:
     @cached_property
     def n_relevant(self) -> np.ndarray:
         """R: relevant items of every list, retrieved or not."""
-        found: np.ndarray = np.bincount(self.list_of_judged[self.judged_grades >= self.level], minlength=self.n_lists)
-        return found
+        return np.bincount(self.list_of_judged[self.judged_grades >= self.level], minlength=self.n_lists)
 
     def relevance_strings(self, length: int) -> np.ndarray:
         """A character for each of the first items: its grade, > above 9, - without judgement, . if that is negative."""
