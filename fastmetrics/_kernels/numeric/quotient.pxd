@@ -62,6 +62,7 @@ cdef inline DoubleDouble leading_bits(int64_t* state, int* exponent, bint* is_ex
     cdef DoubleDouble out
     cdef DoubleDouble limb_sum
     cdef double low = 0
+    cdef double unit = 2.0 ** 128  # of the limb that is read
     cdef bint below_zero = state[N_LIMBS - 1] < 0
     cdef int i, top
     out.high = 0
@@ -79,11 +80,12 @@ cdef inline DoubleDouble leading_bits(int64_t* state, int* exponent, bint* is_ex
         return out
     for i in range(5):
         if top - i >= 0:
-            limb_sum = two_sum(out.high, ldexp(<double>state[top - i], 32 * (4 - i)))
+            limb_sum = two_sum(out.high, unit * <double>state[top - i])
             out.high = limb_sum.high
             limb_sum = two_sum(low, limb_sum.low)
             low = limb_sum.high
             is_exact[0] &= limb_sum.low == 0
+            unit *= 2.0 ** -32
     for i in range(top - 4):
         is_exact[0] &= state[i] == 0
     out = two_sum(out.high, low)
