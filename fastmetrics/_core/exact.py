@@ -21,6 +21,7 @@ LIMB_BITS = 32
 LIMB_MASK = (1 << LIMB_BITS) - 1
 TINY_TOTAL = 1 << (EXPONENT - 500)  # 2**-500 as a state's integer
 TINY_TOTAL_SHIFT = 512
+LEAST_EXPONENT = -800  # of limbs that become doubles: parts of smaller ones may be below the normal numbers
 MAX_UNNORMALISED = 1 << 30  # values that may be added to a state before its limbs have to be normalised
 
 
@@ -38,6 +39,11 @@ def merge_states(into: np.ndarray, other: np.ndarray) -> None:
 def normalise(state: np.ndarray) -> None:
     """Bring the limb-wise sum of up to 2**30 normalised states back to the canonical form."""
     sums.normalise_state(state)
+
+
+def normalise_states(states: np.ndarray) -> None:
+    """The same for states[i, k] of any i and k."""
+    sums.normalise_states(states)
 
 
 def is_finite(state: np.ndarray) -> bool:
@@ -165,6 +171,19 @@ class DoubleDoubles:
         """The exact sums states[:, place]."""
         columns = np.empty((3, states.shape[0]))
         sums.load_numbers(np.ascontiguousarray(states), place, columns)
+        return cls(columns)
+
+    @classmethod
+    def of_limbs(cls, numbers: np.ndarray, limbs: np.ndarray) -> DoubleDoubles:
+        """The exact sums with these limbs, int64[sum, limb], which need not be normalised; `numbers` ascend."""
+        exponents = LIMB_BITS * numbers - EXPONENT
+        if exponents[0] < LEAST_EXPONENT or numbers[-1] >= LIMBS:
+            states = new_states(limbs.shape[0], 1)
+            states[:, 0, numbers] = limbs
+            normalise_states(states)
+            return cls.of_states(states, 0)
+        columns = np.empty((3, limbs.shape[0]))
+        sums.load_limbs(limbs, np.ldexp(1.0, exponents), columns)
         return cls(columns)
 
     @classmethod

@@ -295,12 +295,15 @@ class KnownSums(Sums):
         return self.known_finite[self.fields.places[name]]
 
 
-class ManySums(NamedTuple):
+class ManySums:
     """Many states of one statistic side by side: counts (state, count) and normalised sums (state, sum, limb)."""
 
-    fields: Fields
-    counts: np.ndarray
-    exact: np.ndarray
+    __slots__ = ("counts", "exact", "fields")
+
+    def __init__(self, fields: Fields, counts: np.ndarray, exact_sums: np.ndarray) -> None:
+        self.fields = fields
+        self.counts = counts
+        self.exact = exact_sums
 
     def counts_of(self, name: str) -> np.ndarray:
         """A count, or the counts of a field, of every state: a view."""
@@ -315,11 +318,42 @@ class ManySums(NamedTuple):
         """A count, or an exact sum, of every state, as `Sums.number` of one; of arrays the number at an index."""
         place = self.fields.places[name]
         if name in self.fields.summed:
-            return DoubleDoubles.of_states(self.exact, place + index)
+            return self.sum_at(place + index)
         if name in self.fields.wide:
             high, low = (DoubleDoubles.of_counts(self.counts[:, place + half]) for half in range(2))
             return high * (1 << HALF_BITS) + low
         return DoubleDoubles.of_counts(self.counts[:, place + index])
+
+    def sum_at(self, place: int) -> DoubleDoubles:
+        return DoubleDoubles.of_states(self.exact, place)
+
+
+class ManySparseSums(ManySums):
+    """Many states whose sums have few limbs in use: `limbs`, int64[state, column], those numbered `columns`.
+
+    Limbs are numbered through all sums of a state, in ascending order. The sums need not be normalised.
+    """
+
+    __slots__ = ("columns", "limbs")
+
+    def __init__(self, fields: Fields, counts: np.ndarray, columns: np.ndarray, limbs: np.ndarray) -> None:
+        super().__init__(fields, counts, np.empty(0))
+        self.columns = columns
+        self.limbs = limbs
+
+    def dense(self) -> ManySums:
+        """The same states with normalised sums."""
+        states = exact.new_states(self.limbs.shape[0], self.fields.n_sums)
+        states.reshape(states.shape[0], -1)[:, self.columns] = self.limbs
+        exact.normalise_states(states)
+        return ManySums(self.fields, self.counts, states)
+
+    def sum_at(self, place: int) -> DoubleDoubles:
+        start, stop = np.searchsorted(self.columns, (place * exact.SIZE, (place + 1) * exact.SIZE))
+        numbers = self.columns[start:stop] - place * exact.SIZE
+        if numbers.shape[0] == 0:
+            return DoubleDoubles.of_counts(np.zeros(self.limbs.shape[0], np.int64))
+        return DoubleDoubles.of_limbs(numbers, self.limbs[:, start:stop])
 
 
 def check_state(is_valid: Any, message: str) -> None:

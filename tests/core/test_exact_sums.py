@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fastmetrics._core import exact
 from fastmetrics._core.exact import DoubleDoubles, exact_sum
-from fastmetrics._core.state import Fields, KnownSums
+from fastmetrics._core.state import Fields, KnownSums, ManySparseSums
 from fastmetrics._core.state import exact_sum as exact_field
 from oracles.sums import correctly_rounded_sum
 from support import strategies
@@ -208,6 +208,27 @@ def test_numbers_of_many_states_are_right_to_within_their_error():
                     assert abs(Fraction(high) + Fraction(low) - value) <= Fraction(error)
                     assert math.isnan(nearest) or nearest == float(value)
     assert known > 5000
+
+
+@each_case("scale", [1.0, 1e-100, 1e100, 1e-300, math.inf])
+def test_numbers_of_few_limbs_that_are_not_normalised(scale):
+    """What is left of all rows without those of a unit: limb by limb."""
+    random = np.random.default_rng(1)
+    units = np.stack([exact.sum_state(scale * random.random(random.integers(1, 9)), None) for _ in range(50)])
+    columns = np.flatnonzero(units.any(axis=0))
+    left = ManySparseSums(
+        Fields("rows", exact_field("others"), exact_field("sum")), np.ones((50, 1), np.int64),
+        exact.SIZE + columns, (units.sum(axis=0) - units)[:, columns],
+    )  # fmt: skip
+    dense = left.dense()
+    assert left.number("others").are_zero.all()
+    found, wanted = left.number("sum"), dense.number("sum")
+    assert np.array_equal(found.rounded(), wanted.rounded(), equal_nan=True)
+    assert np.isnan(found.high).all() == (scale in (1e-300, math.inf))
+    integers = exact.to_integers(dense.exact[:, 1])
+    for (high, low, error), integer in zip(found.columns.T.tolist(), integers, strict=True):
+        gap = abs((Fraction(high) + Fraction(low)) * (1 << exact.EXPONENT) - integer) if high == high else 0
+        assert math.isnan(high) or gap <= Fraction(error) * (1 << exact.EXPONENT)
 
 
 def test_numbers_that_are_not_known_are_nan():

@@ -193,6 +193,7 @@ WRONG = {
     "products of too few parts": lambda: sums.multiply_numbers(np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((2, 2))),
     "quotients of two parts": lambda: sums.round_quotients(np.zeros((2, 2)), np.zeros((3, 2)), np.zeros(2)),
     "numbers to round into less": lambda: sums.round_numbers(np.zeros((3, 2)), np.zeros(1)[:0]),
+    "limbs without units": lambda: sums.load_limbs(zeros(2, 3), np.ones(2), np.zeros((3, 2))),
     "a sum that states do not have": lambda: sums.load_numbers(zeros(2, 1, sums.STATE_SIZE), 1, np.zeros((3, 2))),
     "a sum of too few words": lambda: sums.sum_values(np.ones(1), None, zeros(3)),
     "no place for a logarithm": lambda: elementary.log(np.ones(2), np.empty(1)),

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import exact
 from fastmetrics._core.exchange.group_values import ValuesByGroup
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.group_accumulators import GroupAccumulators, MergedStates, StateKey
@@ -24,10 +23,9 @@ from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.resampling.value_replicates import ValueReplicates
-from fastmetrics._core.state import KnownSums, ManySums, Sums
+from fastmetrics._core.state import KnownSums, ManySparseSums, Sums
 from fastmetrics._core.statistic import ByUnit, ColumnStatistic
 from fastmetrics._core.tables.group_tables import GroupTableStatistic
-from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.resampling import poisson_weights
 
 STATE_BYTES = 1 << 23  # of states of unit buckets that are made at a time
@@ -103,19 +101,20 @@ class AdditiveReplicates:
 
     def states(self) -> Iterator[Sums]:
         """The state of every replicate. A state is valid until the next one."""
-        for _, counts, states in self.many(self.step):
-            yield from KnownSums.of_states(self.template.fields, counts, states)
+        step = max(1, STATE_BYTES // (8 * self.width))
+        for own in map(ManySparseSums.dense, self.many(step)):
+            yield from KnownSums.of_states(own.fields, own.counts, own.exact)
 
     @property
     def step(self) -> int:
-        """How many states fit the memory that may be taken for them."""
-        return max(1, STATE_BYTES // (8 * self.width))
+        """How many states of few limbs fit the memory that may be taken for them."""
+        return max(1, STATE_BYTES // (8 * max(1, self.sums.shape[0])))
 
     def integers(self, columns: np.ndarray) -> np.ndarray:
         """Some integers of the state of every replicate: a row for each replicate."""
         return np.asarray(self.sums[self.row_of[columns]].T)
 
-    def many(self, step: int) -> Iterator[ManySums]:
+    def many(self, step: int) -> Iterator[ManySparseSums]:
         """The states of all replicates, `step` at a time."""
         columns = np.flatnonzero(self.row_of >= 0)
         by_replicate = self.integers(columns)
@@ -123,12 +122,9 @@ class AdditiveReplicates:
         for start in range(0, self.replicates, step):
             values = by_replicate[start : start + step]
             counts = np.zeros((values.shape[0], self.n_counts), np.int64)
-            limbs = np.zeros((values.shape[0], self.width - self.n_counts), np.int64)
             counts[:, columns[:n_counts]] = values[:, :n_counts]
-            limbs[:, columns[n_counts:] - self.n_counts] = values[:, n_counts:]
-            states = limbs.reshape(values.shape[0], -1, exact.SIZE)
-            sums.normalise_states(states)
-            yield ManySums(self.template.fields, counts, states)
+            limbs = columns[n_counts:] - self.n_counts
+            yield ManySparseSums(self.template.fields, counts, limbs, values[:, n_counts:])
 
 
 class MaximumReplicates(AdditiveReplicates):

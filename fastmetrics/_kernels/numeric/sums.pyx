@@ -463,26 +463,57 @@ def load_numbers(const int64_t[:, :, ::1] states, Py_ssize_t place, double[:, ::
             out[2, i] = 0 if is_exact else fabs(number.high) * 2.0 ** -100
 
 
+cdef inline DoubleDouble add_within(DoubleDouble x, DoubleDouble y, double* error) noexcept nogil:
+    """x + y; what is cut off of the exact sum is added to the error."""
+    cdef DoubleDouble high = two_sum(x.high, y.high)
+    cdef DoubleDouble low = two_sum(x.low, y.low)
+    cdef DoubleDouble middle = two_sum(high.low, low.high)
+    cdef DoubleDouble top = two_sum(high.high, middle.high)
+    cdef DoubleDouble rest = two_sum(middle.low, low.low)
+    cdef DoubleDouble bottom = two_sum(top.low, rest.high)
+    error[0] = (error[0] + fabs(rest.low) + fabs(bottom.low)) * SLACK
+    return two_sum(top.high, bottom.high)
+
+
+def load_limbs(const int64_t[:, :] limbs, const double[::1] units, double[:, ::1] out):
+    """Write the sums of limbs[i, k] * units[k], limbs below 2**62; NaN for sums that are very large or very small."""
+    cdef DoubleDouble number, part
+    cdef double error
+    cdef Py_ssize_t i, k
+    need_length(b"units", units.shape[0], limbs.shape[1])
+    need_length(b"parts of numbers", out.shape[0], PARTS)
+    need_length(b"out", out.shape[1], limbs.shape[0])
+    with nogil:
+        for i in range(limbs.shape[0]):
+            number.high = number.low = error = 0
+            for k in range(limbs.shape[1]):
+                part.high = <double>limbs[i, k]
+                part.low = units[k] * <double>(limbs[i, k] - <int64_t>part.high)
+                part.high *= units[k]
+                number = add_within(number, part, &error)
+            out[0, i] = number.high if number.high == 0 or 2.0 ** -400 < fabs(number.high) < 2.0 ** 450 else NAN
+            out[1, i] = number.low
+            out[2, i] = error
+
+
 def add_numbers(const double[:, ::1] first, const double[:, ::1] second, double sign, double[:, ::1] out):
     """Write first + sign * second, for a sign of 1 or -1. The error is what is cut off of the exact sum."""
     cdef Py_ssize_t i, n = out.shape[1]
     cdef Py_ssize_t j = 0, k = 0
     cdef Py_ssize_t step_first = first.shape[1] > 1, step_second = second.shape[1] > 1
-    cdef DoubleDouble high, low, middle, top, rest, bottom
+    cdef DoubleDouble x, y
     need_columns(first, second, n)
     need_length(b"parts of numbers", out.shape[0], PARTS)
     with nogil:
         for i in range(n):
-            high = two_sum(first[0, j], sign * second[0, k])
-            low = two_sum(first[1, j], sign * second[1, k])
-            middle = two_sum(high.low, low.high)
-            top = two_sum(high.high, middle.high)
-            rest = two_sum(middle.low, low.low)
-            bottom = two_sum(top.low, rest.high)
-            top = two_sum(top.high, bottom.high)
-            out[0, i] = top.high
-            out[1, i] = top.low
-            out[2, i] = (first[2, j] + second[2, k] + fabs(rest.low) + fabs(bottom.low)) * SLACK
+            x.high = first[0, j]
+            x.low = first[1, j]
+            y.high = sign * second[0, k]
+            y.low = sign * second[1, k]
+            out[2, i] = first[2, j] + second[2, k]
+            x = add_within(x, y, &out[2, i])
+            out[0, i] = x.high
+            out[1, i] = x.low
             j += step_first
             k += step_second
 
