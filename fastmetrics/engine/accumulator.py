@@ -385,7 +385,10 @@ class Accumulator:
     ) -> Accumulator:
         """The state that `save` wrote.
 
-        Rows are read piece by piece, and spilled if they do not fit `memory_limit`.
+        Rows that take more than a sixteenth of `memory_limit` stay in the file, which stays open. They are read when
+        they are needed, range by range: so many files are merged without a copy. The file may be renamed, replaced or
+        deleted meanwhile; one that somebody has written to is an error. Rows of slices are read at once, and spilled if
+        they do not fit the limit.
 
         Parameters
         ----------

@@ -3,7 +3,8 @@
 A block records where each of its partitions begins. So a range of neighbouring partitions is one segment of every
 block: of its arrays or of the spill file. Blocks that do not fit the memory budget are joined to large ones, partition
 by partition, and written to the file: reading a range back takes a few long reads, however small the blocks were that
-came. Callers that load partitions need not know where the blocks are.
+came. Blocks may also lie in a file that is there already, from which their rows are read. Callers that load partitions
+need not know where the blocks are.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.row_blocks import Scratch
-from fastmetrics._core.exchange.blocks import NO_TEXT, TEXT_PADDING, Block, join_blocks
+from fastmetrics._core.exchange.blocks import NO_TEXT, TEXT_PADDING, Block, StoredBlock, join_blocks
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._core.named_tuples import NamedTuple
@@ -133,7 +134,7 @@ class BlockStore:
         self.n_partitions = n_partitions
         self.budget = budget
         self.blocks_in_memory: list[Block] = []
-        self.written_blocks: list[SpilledBlock] = []
+        self.written_blocks: list[SpilledBlock | StoredBlock] = []
         self.waiting: list[Block] = []  # to be joined, and then written
         self.waiting_bytes = 0
         self.has_waiting = False  # until the last of them are written
@@ -150,7 +151,7 @@ class BlockStore:
         return int(self.partition_rows.sum())
 
     @property
-    def spilled_blocks(self) -> list[SpilledBlock]:
+    def spilled_blocks(self) -> list[SpilledBlock | StoredBlock]:
         """The blocks on disk, after the last row was added. Several threads may ask: none sees a part of them."""
         if self.has_waiting:
             with self.last_write:
@@ -194,9 +195,7 @@ class BlockStore:
         A block without a reservation is written to disk; its arrays may be overwritten afterwards.
         """
         with self.lock:
-            if not self.types:
-                self.types = {name: column.dtype for name, column in block.columns.items()}
-            self.partition_rows += block.offsets[1:] - block.offsets[:-1]
+            self.count_rows(block, {name: column.dtype for name, column in block.columns.items()})
             self.text_bytes += block.text.shape[0]
             if is_reserved:
                 self.blocks_in_memory.append(block)
@@ -213,6 +212,17 @@ class BlockStore:
                 self.waiting_bytes += n_bytes
         if full:
             self.write_blocks(full)
+
+    def add_stored(self, block: StoredBlock, types: dict[str, np.dtype]) -> None:
+        """Add a block whose rows stay where they are, with columns of these types."""
+        with self.lock:
+            self.count_rows(block, types)
+            self.text_bytes += block.text_bytes
+            self.written_blocks.append(block)
+
+    def count_rows(self, block: Block | StoredBlock, types: dict[str, np.dtype]) -> None:
+        self.types = self.types or types
+        self.partition_rows += block.offsets[1:] - block.offsets[:-1]
 
     @property
     def waiting_rows(self) -> int:
@@ -239,7 +249,10 @@ class BlockStore:
         In a column that is `renumbered`, number i becomes renumbered[name][i]. A column without numbers there is to
         be computed: it is new memory.
         """
-        for block in other.loaded_blocks():
+        for stored in other.spilled_blocks:
+            if isinstance(stored, StoredBlock):
+                self.add_stored(stored, other.types)
+        for block in other.loaded_blocks(of_sources=False):
             own = {name: numbers for name, numbers in renumbered.items() if name in block.columns}
             columns = block.columns | {
                 name: np.zeros_like(block.columns[name]) if numbers is None else numbers[block.columns[name]]
@@ -247,15 +260,14 @@ class BlockStore:
             }
             self.add(block._replace(columns=columns), self.try_reserve(block.n_bytes()))
 
-    def loaded_blocks(self) -> Iterator[Block]:
-        """All blocks, those on disk loaded one at a time."""
+    def loaded_blocks(self, of_sources: bool = True) -> Iterator[Block]:
+        """All blocks, those on disk loaded one at a time. `of_sources`: also those that are stored elsewhere."""
         yield from self.blocks_in_memory
-        for spilled in self.spilled_blocks:
-            columns = {name: np.empty(spilled.rows, dtype) for name, dtype in self.types.items()}
-            for name, out in columns.items():
-                self.read_column(spilled, name, 0, out)
-            text = self.read_text(spilled, columns[HEAD], columns[TAIL]) if spilled.text_bytes else NO_TEXT
-            yield Block(columns, self.load_offsets(spilled, 0, self.n_partitions), text)
+        for block in self.spilled_blocks:
+            if of_sources or isinstance(block, SpilledBlock):
+                columns = {name: np.empty(block.rows, dtype) for name, dtype in self.types.items()}
+                text = self.read_rows(block, 0, columns)
+                yield Block(columns, self.load_offsets(block, 0, self.n_partitions), text)
 
     def mark(self) -> StoreMark:
         """The blocks of now, for `restore`."""
@@ -318,7 +330,7 @@ class BlockStore:
         """A reader of every block, for the columns named; a thread loads one at a time."""
         return [BlockReader(self, names, self.block(number)) for number in range(self.n_blocks)]
 
-    def block_offsets(self, start: int, stop: int) -> Iterator[tuple[Block | SpilledBlock, list[int]]]:
+    def block_offsets(self, start: int, stop: int) -> Iterator[tuple[Block | SpilledBlock | StoredBlock, list[int]]]:
         """Every block, and where its partitions start to stop begin and end."""
         for block in map(self.block, range(self.n_blocks)):
             yield block, self.load_offsets(block, start, stop).tolist()
@@ -359,7 +371,7 @@ class BlockStore:
     def n_blocks(self) -> int:
         return len(self.blocks_in_memory) + len(self.spilled_blocks)
 
-    def block(self, number: int) -> Block | SpilledBlock:
+    def block(self, number: int) -> Block | SpilledBlock | StoredBlock:
         n_in_memory = len(self.blocks_in_memory)
         if number < n_in_memory:
             return self.blocks_in_memory[number]
@@ -382,22 +394,16 @@ class BlockStore:
         bounds = np.zeros(len(first_rows) + 1, np.int64)
         np.cumsum(offsets[:, -1] - offsets[:, 0], out=bounds[1:])
         edges = bounds.tolist()
-        columns = {}
-        for name in names:
-            out = columns[name] = scratch.array(name, self.types[name], edges[-1])
-            for block, first, begin, end in zip(blocks, first_rows, edges[:-1], edges[1:], strict=True):
-                if isinstance(block, Block):
-                    out[begin:end] = block.columns[name][first : first + end - begin]
-                else:
-                    self.read_column(block, name, first, out[begin:end])
-        # Text slots of blocks in memory point into text that these blocks keep. The text of spilled blocks is read, and
-        # their slots are made to point to it.
-        texts = []
-        for block, begin, end in zip(blocks, edges[:-1], edges[1:], strict=True) if TAIL in names else ():
+        columns = {name: scratch.array(name, self.types[name], edges[-1]) for name in names}
+        texts = []  # slots of keys point into them
+        for block, first, begin, end in zip(blocks, first_rows, edges[:-1], edges[1:], strict=True):
+            own_columns = {name: column[begin:end] for name, column in columns.items()} if end > begin else {}
             if isinstance(block, Block):
                 texts.append(block.text)
-            elif block.text_bytes:
-                texts.append(self.read_text(block, columns[HEAD][begin:end], columns[TAIL][begin:end]))
+                for name, out in own_columns.items():
+                    out[:] = block.columns[name][first : first + end - begin]
+            elif own_columns:
+                texts.append(self.read_rows(block, first, own_columns))
         offsets -= offsets[:, :1].copy()
         return PartitionRange(columns, bounds, offsets, texts)
 
@@ -408,27 +414,28 @@ class BlockStore:
             raise ValueError("the blocks of this store are closed")
         return file
 
-    def read_column(self, spilled: SpilledBlock, name: str, first: int, out: np.ndarray) -> None:
-        if not out.shape[0]:
-            return
-        if self.computed is not None and self.computed.name == name:
-            sources = {}
-            for source in self.computed.sources:
-                sources[source] = np.empty(out.shape[0], self.types[source])
-                self.read_column(spilled, source, first, sources[source])
-            self.computed.compute(sources, out)
-            return
-        position = spilled.position
-        for other, dtype in self.types.items():
-            if other == name:
-                self.open_file().read(position + first * dtype.itemsize, out)
-                return
-            position += spilled.rows * dtype.itemsize
-        raise KeyError(name)
+    def read_rows(self, block: SpilledBlock | StoredBlock, first: int, columns: dict[str, np.ndarray]) -> np.ndarray:
+        """Fill columns with the rows of a block from `first` on. Returns the text that the slots of keys point to."""
+        computed = self.computed
+        if computed is not None and computed.name in columns:
+            out = columns[computed.name]
+            others = {name: column for name, column in columns.items() if name != computed.name}
+            read = others | {name: np.empty(out.shape[0], self.types[name]) for name in {*computed.sources} - {*others}}
+            text = self.read_rows(block, first, read)
+            computed.compute({name: read[name] for name in computed.sources}, out)
+            return text
+        if isinstance(block, StoredBlock):
+            return block.source.read(block.first + first, columns)
+        position = block.position
+        for name, dtype in self.types.items():
+            if name in columns:
+                self.open_file().read(position + first * dtype.itemsize, columns[name])
+            position += block.rows * dtype.itemsize
+        return self.read_text(block, columns[HEAD], columns[TAIL]) if block.text_bytes and TAIL in columns else NO_TEXT
 
-    def load_offsets(self, block: Block | SpilledBlock, start: int, stop: int) -> np.ndarray:
+    def load_offsets(self, block: Block | SpilledBlock | StoredBlock, start: int, stop: int) -> np.ndarray:
         """Where the partitions start to stop begin and end."""
-        if isinstance(block, Block):
+        if not isinstance(block, SpilledBlock):
             return block.offsets[start : stop + 1]
         out = np.empty(stop - start + 1, np.int32)
         self.open_file().read(block.position + block.rows * self.row_bytes + 4 * start, out)
@@ -454,7 +461,7 @@ class BlockReader(NamedTuple):
 
     store: BlockStore
     names: list[str]
-    block: Block | SpilledBlock
+    block: Block | SpilledBlock | StoredBlock
 
     @property
     def rows(self) -> int:
@@ -471,8 +478,8 @@ class BlockReader(NamedTuple):
         if isinstance(self.block, Block):
             return {name: self.block.columns[name][start:stop] for name in self.names}
         columns = {name: np.empty(stop - start, self.store.types[name]) for name in self.names}
-        for name, out in columns.items():
-            self.store.read_column(self.block, name, start, out)
+        if stop > start:
+            self.store.read_rows(self.block, start, columns)
         return columns
 
     def sample(self, step: int) -> dict[str, np.ndarray]:

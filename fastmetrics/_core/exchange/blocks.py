@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL
@@ -37,6 +39,27 @@ class Block(NamedTuple):
 
     def n_bytes(self) -> int:
         return sum(column.nbytes for column in self.columns.values()) + self.offsets.nbytes + self.text.nbytes
+
+
+class RowSource(ABC):
+    """Rows that lie in a file of somebody else, and are read when they are needed. Several threads may read."""
+
+    @abstractmethod
+    def read(self, first: int, columns: dict[str, np.ndarray]) -> np.ndarray:
+        """Fill columns with the rows from `first` on. Returns the text that the slots of keys point to."""
+
+
+class StoredBlock(NamedTuple):
+    """The rows of a source from `first` on, which are in the order of their partitions."""
+
+    source: RowSource
+    first: int
+    offsets: np.ndarray
+    text_bytes: int
+
+    @property
+    def rows(self) -> int:
+        return int(self.offsets[-1])
 
 
 def order_by_number(numbers: np.ndarray, n_numbers: int) -> tuple[np.ndarray, np.ndarray]:

@@ -35,14 +35,17 @@ import numpy as np
 from fastmetrics import _version
 from fastmetrics._core.exchange.memory_budget import MemoryLimitError
 from fastmetrics._core.grouping import grouped
+from fastmetrics._core.named_tuples import NamedTuple
 
 FORMAT = 7
 HEADER = "state.json"
 WRITTEN = (1980, 1, 1, 0, 0, 0)  # equal states have equal bytes, whenever they are written
 MARK = b"PK\3\4"  # begins every section
-NAME_PLACE = 30  # of the first section
+NAME_PLACE = 30  # of a section
+LENGTHS_PLACE, LENGTHS = 26, struct.Struct("<HH")  # of the name, and of what follows it
 END_MARK, END_BYTES = b"PK\5\6", 22  # of the record that ends an archive without a comment
 MAX_DIMENSIONS = 2
+CHECKED_BYTES = 1 << 20  # of a section whose checksum is made at once
 MARKED = "marked"  # ends the name of a column of slices whose values are texts that begin with one of these
 NUMBER_MARK, TEXT_MARK = "n", "t"
 
@@ -130,6 +133,7 @@ class StateReader:
     """The sections of a state that is read from a file."""
 
     def __init__(self, file: BinaryIO) -> None:
+        self.file: StateFile | None = None
         start = file.read(NAME_PLACE + len(HEADER))
         if start[: len(MARK)] != MARK or start[NAME_PLACE:] != HEADER.encode():
             raise StateError(
@@ -162,6 +166,74 @@ class StateReader:
         require(section.compress_type == zipfile.ZIP_STORED, f"section {name} is compressed")
         with errors_mean_damage(name, *READING):
             return self.archive.read(section)
+
+    def refer(self, name: str) -> StoredSection | None:
+        """A section, whose checksum fits, that is read later; None if the state is in no file that can stay open."""
+        path, file, section = self.archive.filename, self.archive.fp, self.archive.getinfo(name)
+        if path is None or file is None or not hasattr(os, "pread") or section.compress_type != zipfile.ZIP_STORED:
+            return None
+        self.unread.discard(name)
+        with errors_mean_damage(name, *READING), self.archive.open(section) as content:
+            while content.read(CHECKED_BYTES):
+                pass
+        self.file = self.file or StateFile(path, file.fileno())
+        lengths = LENGTHS.unpack(self.file.read(section.header_offset + LENGTHS_PLACE, LENGTHS.size))
+        return StoredSection(self.file, name, section.header_offset + NAME_PLACE + sum(lengths), section.file_size)
+
+
+class StateFile:
+    """A file of a state that stays open: what is read is what was loaded, or an error, whatever becomes of its name."""
+
+    descriptor = -1
+
+    def __init__(self, path: str, descriptor: int) -> None:
+        self.path = path
+        self.descriptor = os.dup(descriptor)
+        self.version = self.find_version()
+
+    def find_version(self) -> tuple[int, int]:
+        """What differs once somebody has written to the file."""
+        found = os.fstat(self.descriptor)
+        return found.st_size, found.st_mtime_ns
+
+    def read(self, position: int, n_bytes: int) -> bytes:
+        if self.find_version() != self.version:
+            raise StateError("somebody wrote to the file after it was loaded")
+        return os.pread(self.descriptor, n_bytes, position)
+
+    def __del__(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+
+
+class StoredSection(NamedTuple):
+    """A section of a file, which is read when it is needed."""
+
+    file: StateFile
+    name: str
+    position: int
+    n_bytes: int
+
+
+class SectionReader(io.RawIOBase):
+    """Reads a section at any place."""
+
+    def __init__(self, section: StoredSection) -> None:
+        self.section = section
+        self.place = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self.place = offset + (0, self.place, self.section.n_bytes)[whence]
+        return self.place
+
+    def read(self, size: int = -1) -> bytes:
+        left = max(0, self.section.n_bytes - self.place)
+        data = self.section.file.read(self.section.position + self.place, left if size < 0 else min(size, left))
+        self.place += len(data)
+        return data
 
 
 class ArrayReader:

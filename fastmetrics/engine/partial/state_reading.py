@@ -6,13 +6,13 @@ Whatever is read is checked before a kernel sees it: a checksum can be right for
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import count
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import widened_epsilon
+from fastmetrics._core.columns.key_types import slots_of
 from fastmetrics._core.columns.role_columns import is_allowed, stored_dtype
 from fastmetrics._core.columns.row_blocks import (
     SCORE,
@@ -26,16 +26,17 @@ from fastmetrics._core.columns.row_blocks import (
     vector_name,
 )
 from fastmetrics._core.exchange.block_store import BlockStore
-from fastmetrics._core.exchange.blocks import Block
-from fastmetrics._core.exchange.hash_exchange import UNIT, HashExchange
-from fastmetrics._core.kinds import ClassNumber, Distribution, Probability
+from fastmetrics._core.exchange.blocks import TEXT_PADDING, Block
+from fastmetrics._core.exchange.hash_exchange import UNIT, HashExchange, HashExchangeScratch
+from fastmetrics._core.kinds import ClassNumber, Distribution, Probability, Vector
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.score_statistics.score_histogram import ScoreHistogram
 from fastmetrics._core.state import State
 from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
-from fastmetrics.engine.input.batch_validation import mixes_zero_and_minus_one
+from fastmetrics.engine.input.batch_validation import ColumnReader, mixes_zero_and_minus_one
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
 from fastmetrics.engine.partial.part_state import PartState
@@ -53,11 +54,16 @@ from fastmetrics.engine.partial.state_files import (
     require,
 )
 from fastmetrics.engine.partial.state_writing import stores_of
-from fastmetrics.engine.partial.stored_rows import exchange_rows, read_rows
+from fastmetrics.engine.partial.stored_rows import FILE_ROWS, StoredRows
 from fastmetrics.engine.partial.task_state import TaskState
 
-Item = TypeVar("Item")
+if TYPE_CHECKING:
+    from fastmetrics.engine.plan.column_names import ColumnNames
+    from fastmetrics.engine.plan.metric_plan import Plan
+
 ALL_KINDS = kernels.SAW_ZERO | kernels.SAW_ONE | kernels.SAW_MINUS_ONE
+SLOT_BYTES = 8  # of a hash, or of a slot of a key
+STORED_DIVISOR = 16  # rows of files that take more than this part of the memory limit stay there
 SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
 
 
@@ -108,7 +114,7 @@ def fill_state(
         part.counts.sum_distances = distances
         read_sums(part, part_header, arrays)
         read_histograms(part, part_header, arrays)
-        read_stores(part, reader, f"{place}/parts/{number}")
+        read_stores(part, part_header, arrays, reader, f"{place}/parts/{number}")
         read_counts(part, part_header, arrays)
 
 
@@ -271,41 +277,82 @@ def read_histograms(part: PartState, header: dict[str, Any], arrays: ArrayReader
     )
 
 
-def read_stores(part: PartState, reader: StateReader, place: str) -> None:
+def read_stores(part: PartState, header: dict[str, Any], arrays: ArrayReader, reader: StateReader, place: str) -> None:
     """The exchanges and their rows."""
     if part.types.found is not None:
         part.score_epsilons = tuple(widened_epsilon(own) for own in part.types.of_models())
         part.create_exchanges_of_types(part.types.of_keys().__getitem__)
     for folder, (store, exchange) in stores_of(part).items():
         if part.keeps_rows and part.counts.rows_kept:
-            read_store(part, store, exchange, reader, f"{place}/{folder}")
+            stored = find_partitions(part, exchange, header.get("partitions", {}).get(folder), arrays)
+            read_store(part, store, exchange, reader, f"{place}/{folder}", *stored)
+
+
+def find_partitions(
+    part: PartState, exchange: HashExchange | None, stored: list[int] | None, arrays: ArrayReader
+) -> tuple[np.ndarray | None, int]:
+    """Where partitions begin, and the bytes of long keys; None if rows have to be read to know them."""
+    rows = part.counts.rows_kept
+    if exchange is None:
+        return np.array([0, rows]), 0
+    if stored is None:
+        return None, 0
+    number, text_bytes = stored
+    partition_rows = arrays.get(number, np.int64, None)
+    require(
+        (partition_rows >= 0).all() and int(partition_rows.sum()) == rows and is_count(text_bytes, 1 << 48),
+        "its partitions have not the rows it counts",
+    )
+    return (np.cumsum([0, *partition_rows]) if len(partition_rows) == exchange.n_partitions else None), text_bytes
 
 
 def read_store(
-    part: PartState, store: BlockStore, exchange: HashExchange | None, reader: StateReader, place: str
+    part: PartState,
+    store: BlockStore,
+    exchange: HashExchange | None,
+    reader: StateReader,
+    place: str,
+    offsets: np.ndarray | None,
+    text_bytes: int,
 ) -> None:
-    """The rows of a store."""
+    """The rows of a store. Those of a large file stay there, if it is known where partitions begin."""
     key_dtype = None if exchange is None else exchange.key_dtype
-    types = types_of_columns(part, exchange)
+    types, n_rows, budget = types_of_columns(part, exchange), part.counts.rows_kept, part.memory_budget
+    row_text, n_slots = text_bytes // n_rows, 0 if key_dtype is None else 1 + len(slots_of(key_dtype))
+    row_bytes = sum(np.dtype(own).itemsize for own in types.values()) + SLOT_BYTES * n_slots + row_text
+    is_large = budget is not None and row_bytes * n_rows > budget.limit // STORED_DIVISOR
+    stays = is_large and not part.slices.columns and not part.reader.key_texts.size
+    check = ColumnChecks(part.plan, part.names, part.reader, part.counts.n_classes or 0).check
+    first = 0
     for number in count():
         name = f"{place}/{number}.parquet"
         if name not in reader.unread:
             break
-        for columns, keys in damage_of(name, read_rows(reader.read(name), types, key_dtype)):
-            check_columns(columns, part)
-            columns |= slice_columns(read_codes(part.slices, columns))
-            if exchange is not None and keys is not None:
-                exchange_rows(exchange, columns, keys)
-                continue
-            block = Block(columns, np.array([0, len(next(iter(columns.values())))], np.int32))
+        section = reader.refer(name) if stays and offsets is not None else None
+        with errors_mean_damage(name, *READING):
+            rows = StoredRows(reader.read(name) if section is None else section, types, key_dtype, check)
+            if section is None or offsets is None or budget is None:
+                add_rows(part, store, exchange, rows)
+            else:
+                most_rows = max(1, min(FILE_ROWS, budget.bytes_per_range // row_bytes))
+                for block in rows.blocks(np.clip(offsets - first, 0, rows.rows), most_rows, row_text):
+                    store.add_stored(block, rows.types)
+        first += rows.rows
+    require(store.rows == n_rows, f"{place} has not the rows it counts")
+
+
+def add_rows(part: PartState, store: BlockStore, exchange: HashExchange | None, rows: StoredRows) -> None:
+    """Add all rows of a section to a store, a row group at a time."""
+    for group in range(len(rows.edges) - 1):
+        columns, text = rows.load(group, group + 1, list(rows.types))
+        columns |= slice_columns(read_codes(part.slices, columns))
+        n = len(next(iter(columns.values())))
+        if exchange is None:
+            block = Block(columns, np.array([0, n], np.int32))
             store.add(block, store.try_reserve(block.n_bytes()))
-    require(store.rows == part.counts.rows_kept, f"{place} has not the rows it counts")
-
-
-def damage_of(name: str, rows: Iterator[Item]) -> Iterator[Item]:
-    """The same; errors of reading it name the section."""
-    with errors_mean_damage(name, *READING):
-        yield from rows
+        else:
+            long_bytes = max(0, text.shape[0] - TEXT_PADDING)
+            exchange.add_arrays(columns, long_bytes, text, HashExchangeScratch(n, exchange.key_dtype))
 
 
 def types_of_columns(part: PartState, exchange: HashExchange | None) -> dict[str, Any]:
@@ -345,31 +392,38 @@ def read_codes(slices: GroupingSets, columns: dict[str, np.ndarray]) -> list[np.
     return codes
 
 
-def check_columns(columns: dict[str, np.ndarray], part: PartState) -> None:
-    """Check numbers that kernels use as indices, and numbers that they could not count with."""
-    plan = part.plan
-    names, targets = part.names, plan.label_kinds
-    labels = [columns[label_name(number)] for number in range(len(names.labels))]
-    if part.reads_vectors:
-        n_classes = part.counts.n_classes or 0
-        require(all(((column >= 0) & (column < n_classes)).all() for column in labels), "a label is of no class")
-    elif targets.binary:
-        require(all((column <= 1).all() for column in labels), "a label is neither 0 nor 1")
-    else:
-        require(all(np.isfinite(column).all() for column in labels), "a grade is not finite")
-        least = 0 if targets.without_negative_grades else -np.inf
-        require(all((column >= least).all() for column in labels), "a grade is negative")
-        greatest, _ = part.reader.greatest_grade
-        require(all((column <= greatest).all() for column in labels), "a grade is greater than its metrics take")
-    scores = [columns[name] for name in names_of(columns, SCORE)]
-    require(not any(np.isnan(column).any() for column in scores), "a score is NaN")
-    if isinstance(part.reader.model_kind, Distribution):
-        require(all(is_allowed(Probability(), column) for column in scores), "a probability is out of range")
-    for role, _ in names.others:
-        values = columns[role_name(role)]
-        require(is_allowed(plan.kind(role), values), f"a number of role {role} is out of range")
-        key_texts = part.reader.key_texts
-        if role in key_texts.roles and key_texts.kind == TEXTS:
-            require(((values >= 0) & (values < key_texts.size)).all(), f"a key of role {role} has no text")
-    if WEIGHT in columns:
-        require(((columns[WEIGHT] > 0) & (columns[WEIGHT] <= kernels.MAX_WEIGHT)).all(), "a weight is out of range")
+class ColumnChecks(NamedTuple):
+    """Checks numbers that kernels use as indices, and numbers that they could not count with."""
+
+    plan: Plan
+    names: ColumnNames
+    reader: ColumnReader
+    n_classes: int
+
+    def check(self, columns: dict[str, np.ndarray]) -> None:
+        """Check the columns that are there."""
+        plan, names, targets = self.plan, self.names, self.plan.label_kinds
+        labels = [columns[name] for name in map(label_name, range(len(names.labels))) if name in columns]
+        if isinstance(self.reader.model_kind, Vector):
+            require(all(((own >= 0) & (own < self.n_classes)).all() for own in labels), "a label is of no class")
+        elif targets.binary:
+            require(all((column <= 1).all() for column in labels), "a label is neither 0 nor 1")
+        else:
+            require(all(np.isfinite(column).all() for column in labels), "a grade is not finite")
+            least = 0 if targets.without_negative_grades else -np.inf
+            require(all((column >= least).all() for column in labels), "a grade is negative")
+            greatest, _ = self.reader.greatest_grade
+            require(all((column <= greatest).all() for column in labels), "a grade is greater than its metrics take")
+        scores = [columns[name] for name in names_of(columns, SCORE)]
+        require(not any(np.isnan(column).any() for column in scores), "a score is NaN")
+        if isinstance(self.reader.model_kind, Distribution):
+            require(all(is_allowed(Probability(), column) for column in scores), "a probability is out of range")
+        for role in (role for role, _ in names.others if role_name(role) in columns):
+            values = columns[role_name(role)]
+            require(is_allowed(plan.kind(role), values), f"a number of role {role} is out of range")
+            key_texts = self.reader.key_texts
+            if role in key_texts.roles and key_texts.kind == TEXTS:
+                require(((values >= 0) & (values < key_texts.size)).all(), f"a key of role {role} has no text")
+        if WEIGHT in columns:
+            weights = columns[WEIGHT]
+            require(((weights > 0) & (weights <= kernels.MAX_WEIGHT)).all(), "a weight is out of range")

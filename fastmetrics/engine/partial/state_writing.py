@@ -17,7 +17,7 @@ from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.partial.state_files import MARKED, NUMBER_MARK, TEXT_MARK, StateWriter
-from fastmetrics.engine.partial.stored_rows import parquet_files
+from fastmetrics.engine.partial.stored_rows import ROW_GROUP_ROWS, parquet_files
 from fastmetrics.engine.partial.task_state import TaskState
 
 
@@ -57,11 +57,17 @@ def write_part(part: PartState, writer: StateWriter, place: str, n_threads: int)
         write_rows(f"{place}/{name}", store, None if exchange is None else exchange.key_dtype, n_threads)
         for name, (store, exchange) in stores_of(part).items()
     ]
+    partitions = {
+        name: [writer.add(store.partition_rows), store.text_bytes]
+        for name, (store, exchange) in stores_of(part).items()
+        if exchange is not None and store.rows >= ROW_GROUP_ROWS
+    }
     return (
         {
             "types": part.types.found,
             "seen": counts.label_kinds_seen,
             "minus_one_rows": counts.minus_one_rows,
+            **({"partitions": partitions} if partitions else {}),
             **({} if counts.n_classes is None else {"n_classes": counts.n_classes}),
             **({"sum_distances": counts.sum_distances} if any(counts.sum_distances) else {}),
             **({"float_keys": sorted(part.reader.float_keys)} if part.reader.float_keys else {}),

@@ -6,12 +6,14 @@ are in the order of the keys' hashes: the key of a group stands at its first row
 are not stored. Neither order is needed: rows in another order give the same results.
 
 The rows of a store are in several files. A thread makes one at a time, from rows that it loads at once, and the next
-rows are in the next file. A row group has the rows whose order is found in cache.
+rows are in the next file. A row group has the rows whose order is found in cache, of neighbouring partitions: where a
+partition begins follows from the rows of each. So large files are not read when they are loaded: their row groups are
+blocks of a store, and each range of partitions is read from those that have rows of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import groupby
@@ -21,12 +23,12 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import text_buffers
-from fastmetrics._core.columns.key_columns import Keys, NumberKeys, TextKeys, TupleKeys
+from fastmetrics._core.columns.key_columns import Keys, KeyScratch, NumberKeys, TextKeys, TupleKeys
 from fastmetrics._core.columns.key_types import HEAD, TAIL, numbers_of_slots, parts_of, slots_of
 from fastmetrics._core.columns.row_blocks import SCORE, SLICE, names_of
 from fastmetrics._core.exchange.block_store import BlockReader, BlockStore
-from fastmetrics._core.exchange.blocks import Block
-from fastmetrics._core.exchange.hash_exchange import HASH, HashExchange, HashExchangeScratch
+from fastmetrics._core.exchange.blocks import NO_TEXT, TEXT_PADDING, Block, RowSource, StoredBlock
+from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_exchange import (
     LARGE_FACTOR,
     ordered_keys,
@@ -41,7 +43,14 @@ from fastmetrics._core.optional_imports import compute, parquet, pyarrow
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.exchange import hash_partition, slice_rows
-from fastmetrics.engine.partial.state_files import require
+from fastmetrics.engine.partial.state_files import (
+    READING,
+    SectionReader,
+    StateError,
+    StoredSection,
+    errors_mean_damage,
+    require,
+)
 
 FILE_ROWS = 1 << 20
 ROW_GROUP_ROWS = 1 << 16
@@ -49,6 +58,8 @@ ROW_GROUP_TEXT = 1 << 30  # bytes of keys, about: Arrow has at most 2 GiB in one
 MOST_ROWS = 1 << 30  # of an order, whose numbers have further bits
 KEY = "key"
 LENGTH = np.uint64(0xFFFFFFFF)  # the bits of a head that are the length of a text
+
+Check = Callable[[dict[str, np.ndarray]], None]  # of columns that are there
 
 
 def ordered_bits(numbers: np.ndarray) -> np.ndarray:
@@ -246,33 +257,90 @@ def texts_of_slots(heads: np.ndarray, tails: np.ndarray, is_null: np.ndarray, st
 # ---------------------------------------------------------------------------------------------------------- reading
 
 
-class StoredKeys(NamedTuple):
-    """The keys of groups of neighbouring rows, and how many rows each has."""
+class StoredRows(RowSource):
+    """The rows of a section: `data` is its bytes, or where they are.
 
-    keys: Keys
-    rows: np.ndarray
+    Columns are those of an exchange: hashes and slots of keys, then the others in the order in which they are stored.
+    `check` raises an error for columns with numbers that no state has.
+    """
 
+    metadata: Any = None
 
-def read_rows(
-    data: bytes, types: Mapping[str, Any], key_dtype: np.dtype | None
-) -> Iterator[tuple[dict[str, np.ndarray], StoredKeys | None]]:
-    """The columns and the keys of a file, a row group at a time; an error if it has others than expected."""
-    keys = key_fields(key_dtype, pyarrow.binary())
-    expected = {field.name: field for field in (*keys, *value_fields(types))}
-    with parquet.ParquetFile(pyarrow.BufferReader(data), page_checksum_verification=True) as file:
-        found = {field.name: field for field in file.schema_arrow}
-        if found != expected:  # texts of fields take time
-            require(False, f"it has columns {[*found.values()]}, and not {[*expected.values()]}")
-        in_order = sorted(types, key=[*found].index)  # as the state had them that was written
-        for number in range(file.metadata.num_row_groups):
-            rows = file.metadata.row_group(number).num_rows
-            require(0 < rows <= ROW_GROUP_ROWS, "a row group has too many rows, or none")
-            table = file.read_row_group(number, use_threads=False)
-            table.validate(full=True)
-            require(table.num_rows == rows, "a row group has not the rows it counts")
-            columns = {name: table[name].combine_chunks() for name in found}
-            values = {name: values_of_array(columns[name], np.dtype(types[name])) for name in in_order}
-            yield values, keys_of_arrays([columns[field.name] for field in keys], key_dtype)
+    def __init__(
+        self, data: bytes | StoredSection, types: Mapping[str, Any], key_dtype: np.dtype | None, check: Check
+    ) -> None:
+        self.data = data
+        self.key_dtype = key_dtype
+        self.check = check
+        self.offsets = np.zeros(2, np.int64)  # where partitions begin, if that is known
+        keys = key_fields(key_dtype, pyarrow.binary())
+        expected = {field.name: field for field in (*keys, *value_fields(types))}
+        with self.open() as file:
+            found = {field.name: field for field in file.schema_arrow}
+            if found != expected:  # texts of fields take time
+                require(False, f"it has columns {[*found.values()]}, and not {[*expected.values()]}")
+            self.metadata = file.metadata
+        self.slots = [] if key_dtype is None else [HASH, *slots_of(key_dtype)]
+        own = {name: np.dtype(types[name]) for name in sorted(types, key=[*found].index)}
+        self.types = dict.fromkeys(self.slots, np.dtype(np.uint64)) | own
+        self.keys = [field.name for field in keys]
+        sizes = [self.metadata.row_group(number).num_rows for number in range(self.metadata.num_row_groups)]
+        require(all(0 < size <= ROW_GROUP_ROWS for size in sizes), "a row group has too many rows, or none")
+        self.edges = np.cumsum([0, *sizes])
+
+    @property
+    def rows(self) -> int:
+        return int(self.edges[-1])
+
+    def open(self) -> Any:
+        source = pyarrow.BufferReader(self.data) if isinstance(self.data, bytes) else SectionReader(self.data)
+        return parquet.ParquetFile(source, metadata=self.metadata, page_checksum_verification=True)
+
+    def load(self, start: int, stop: int, names: Collection[str]) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Columns of the row groups from start to stop, and the text of their slots."""
+        keys = [] if {*self.slots}.isdisjoint(names) else self.keys
+        values = [name for name in self.types if name in names and name not in self.slots]
+        with self.open() as file:
+            table = file.read_row_groups([*range(start, stop)], [*keys, *map(str, values)], use_threads=False)
+        table.validate(full=True)
+        require(table.num_rows == self.edges[stop] - self.edges[start], "a row group has not the rows it counts")
+        columns = {name: values_of_array(table[name].combine_chunks(), self.types[name]) for name in values}
+        self.check(columns)
+        if not keys or self.key_dtype is None:
+            return columns, NO_TEXT
+        slots, text = slots_of_keys([table[name].combine_chunks() for name in keys], self.key_dtype)
+        bounds = np.clip(self.offsets, self.edges[start], self.edges[stop])
+        rows = bounds[1:] - bounds[:-1]
+        if len(rows) > 1:  # kernels rely on it that rows are in their partitions
+            found = slots[HASH] >> np.uint64(64 - (len(rows) - 1).bit_length())
+            require((found == np.arange(len(rows)).repeat(rows)).all(), "a row is not in its partition")
+        return slots | columns, text
+
+    def blocks(self, offsets: np.ndarray, most_rows: int, text_bytes: int) -> Iterator[StoredBlock]:
+        """Blocks of whole row groups, of about so many rows with so many bytes of text each.
+
+        `offsets` are the rows at which partitions begin.
+        """
+        self.offsets, edges, start = offsets, self.edges, 0
+        while start < len(edges) - 1:
+            first = int(edges[start])
+            start = max(start + 1, int(np.searchsorted(edges, first + most_rows, "right")) - 1)
+            of_block = (np.clip(offsets, first, edges[start]) - first).astype(np.int32)
+            yield StoredBlock(self, first, of_block, text_bytes * int(of_block[-1]))
+
+    def read(self, first: int, columns: dict[str, np.ndarray]) -> np.ndarray:
+        section: Any = self.data
+        stop = first + len(next(iter(columns.values())))
+        groups = int(np.searchsorted(self.edges, first, "right")) - 1, int(np.searchsorted(self.edges, stop))
+        try:
+            with errors_mean_damage("its rows", *READING):
+                loaded, text = self.load(*groups, columns)
+        except StateError as error:
+            raise StateError(f"{section.file.path}: section {section.name}: {error}") from error
+        before = int(self.edges[groups[0]])
+        for name, out in columns.items():
+            out[:] = loaded[name][first - before : stop - before]
+        return text
 
 
 def values_of_array(array: Any, dtype: np.dtype) -> np.ndarray:
@@ -282,30 +350,27 @@ def values_of_array(array: Any, dtype: np.dtype) -> np.ndarray:
     return values.view(dtype) if dtype.kind != "f" else ordered_bits(values).view(dtype)
 
 
-def keys_of_arrays(arrays: list[Any], dtype: np.dtype | None) -> StoredKeys | None:
-    """The keys of rows: one without a key has that of the row before."""
-    if dtype is None:
-        return None
+def slots_of_keys(arrays: list[Any], dtype: np.dtype) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The hashes and slots of rows, and the text that slots point to. One without a key has that of the row before."""
     is_first = [array.is_valid().to_numpy(zero_copy_only=False) for array in arrays]
     require(is_first[0][0] and all((own == is_first[0]).all() for own in is_first), "a row has no key")
-    present = [array.drop_null() for array in arrays]
     rows = np.bincount(np.cumsum(is_first[0]) - 1)
-    if TAIL in slots_of(dtype):
-        return StoredKeys(TextKeys(*text_buffers(present[0])), rows)
-    numbers = [NumberKeys(own.to_numpy(), part) for own, part in zip(present, parts_of(dtype), strict=True)]
-    return StoredKeys(numbers[0] if len(numbers) == 1 else TupleKeys(numbers, dtype), rows)
-
-
-def exchange_rows(exchange: HashExchange, columns: dict[str, np.ndarray], found: StoredKeys) -> None:
-    """Add rows to an exchange, by the hashes of their keys."""
-    n = found.keys.rows
-    scratch = HashExchangeScratch(int(found.rows.sum()), exchange.key_dtype)
-    own = scratch.keys
-    found.keys.hash_block(0, n, own)
+    keys = keys_of_arrays([array.drop_null() for array in arrays], dtype)
+    own, n = KeyScratch(len(rows), dtype), len(rows)
+    keys.hash_block(0, n, own)
     slots = {HASH: own.hashes, HEAD: own.heads, TAIL: own.tails}
-    arrays = {name: np.repeat(slots[name][:n], found.rows) for name in (HASH, *exchange.slots)}
-    long_bytes = 0
-    if TAIL in arrays:
-        lengths = (own.heads[:n] & LENGTH).astype(np.int64)
-        long_bytes = int((lengths * found.rows)[lengths > hash_partition.SHORT_TEXT_BYTES].sum())
-    exchange.add_arrays(arrays | columns, long_bytes, own.data, scratch)
+    found = {name: np.repeat(slots[name][:n], rows) for name in (HASH, *slots_of(dtype))}
+    text = NO_TEXT
+    if TAIL in found and own.long_bytes[0]:
+        lengths = (found[HEAD] & LENGTH).astype(np.int64)
+        text = np.empty(int(lengths[lengths > hash_partition.SHORT_TEXT_BYTES].sum()) + TEXT_PADDING, np.uint8)
+        hash_partition.copy_long_texts(found[HEAD], found[TAIL], own.data, text)
+    return found, text
+
+
+def keys_of_arrays(arrays: list[Any], dtype: np.dtype) -> Keys:
+    """Keys as they are in a file."""
+    if TAIL in slots_of(dtype):
+        return TextKeys(*text_buffers(arrays[0]))
+    numbers = [NumberKeys(own.to_numpy(), part) for own, part in zip(arrays, parts_of(dtype), strict=True)]
+    return numbers[0] if len(numbers) == 1 else TupleKeys(numbers, dtype)
