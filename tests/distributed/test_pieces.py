@@ -3,12 +3,14 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import fastmetrics as fm
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics.distributed import pieces
 from support.cases import assert_raises
 from support.states.toy_engine import all_pieces, combine, split_rows, states_of_sources
+from support.subprocesses import run
 
 QUESTION = fm.Evaluation(["auc", "gauc", "logloss"], label="click", score="pctr", group="user")
 ROWS = 900
@@ -111,3 +113,18 @@ def test_held_pieces_are_in_a_file_if_memory_is_short(moved, log, tmp_path, monk
     targets = combine(plan, own, decision, memory_limit="1MiB", spill_dir=str(tmp_path))
     assert report(plan, targets, decision) == QUESTION.run(log)
     assert not list(tmp_path.iterdir())
+
+
+def test_no_step_imports_pandas(tmp_path, log):
+    """Each process of a pool would do so, a third of a second before its first piece."""
+    parquet.write_table(log, tmp_path / "log.parquet")
+    code = """
+question = fm.Evaluation(["auc", "gauc"], label="click", score="pctr", group="user")
+plan = question.plan(targets=1)
+state = plan.partial(source=0)
+state.update(sys.argv[1])
+decision = plan.decide([state.summary(plan.first)])
+plan.combine(list(state.pieces(decision)), decision).summary(decision)
+print("pandas" in sys.modules)
+"""
+    assert run(code, tmp_path / "log.parquet") == ["False"]
