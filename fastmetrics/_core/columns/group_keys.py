@@ -75,6 +75,8 @@ def columns_of(values: Any) -> list[tuple[Any, Any]] | None:
         return None if values.dtype.names is None else [(name, values[name]) for name in values.dtype.names]
     if isinstance(values, Mapping):
         return list(values.items())
+    if is_arrow_column(values):
+        return None
     if hasattr(values, "iloc") and getattr(values, "ndim", 1) == 2:
         return [(label, values.iloc[:, number]) for number, label in enumerate(values.columns)]
     if hasattr(values, "get_columns"):
@@ -155,9 +157,10 @@ def encode_objects(array: np.ndarray, name: str, dtype: np.dtype = TEXT) -> Text
 
 def as_arrow(values: Any) -> Any:
     """Arrow data (of pyarrow, polars, or pandas with Arrow columns) as a pyarrow array; None for other values."""
-    module = type(values).__module__.partition(".")[0]
-    if module == "pyarrow":
-        return values if hasattr(values, "null_count") else None
+    if is_arrow_column(values):
+        return values
+    if type(values).__module__.partition(".")[0] == "pyarrow":
+        return None
     if (wide := arrow_columns.wide_integers(values)) is not None:
         return wide
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
@@ -175,6 +178,11 @@ def as_arrow(values: Any) -> Any:
         # Arrow makes bytes of texts that stand beside bytes in a column of objects.
         return None if has_objects(values) and pyarrow.types.is_binary(found.type) else found
     return None
+
+
+def is_arrow_column(values: Any) -> bool:
+    """Is it an Array or a ChunkedArray of pyarrow?"""
+    return type(values).__module__.startswith("pyarrow.") and hasattr(values, "null_count")
 
 
 def has_objects(values: Any) -> bool:

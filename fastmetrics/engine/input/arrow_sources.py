@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from fastmetrics._core.columns.arrow_columns import is_flat
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line
 
@@ -21,16 +22,33 @@ class TableSource(Source):
     label = "the table"
 
     def __init__(self, table: pa.Table | pa.RecordBatch) -> None:
-        self._table = table
+        self._table: Any = table  # None between updates that read table after table
+        self._schema = table.schema
         self.column_names = list(table.schema.names)
         self.rows = table.num_rows
+        self._plain: tuple[list[str], list[int]] = [], []  # the columns read last, and their numbers, if they are plain
 
     def _type_of(self, column: str) -> pa.DataType | None:
-        return self._table.schema.field(self.column_names.index(column)).type
+        return self._schema.field(self.column_names.index(column)).type
+
+    def batches(self, columns: Sequence[str], *, use_threads: bool = True) -> Iterator[pa.RecordBatch]:
+        """See `Source.batches`: a short batch is handed out as it is."""
+        is_short = isinstance(self._table, pa.RecordBatch) and 0 < self._table.num_rows <= self.batch_rows
+        if is_short and columns == self._plain[0]:
+            return iter([self._table.select(self._plain[1])])
+        if all(self.column_names.count(name) == 1 and is_flat(self._type_of(name)) for name in columns):
+            self._plain = list(columns), [self.column_names.index(name) for name in columns]
+        return super().batches(columns, use_threads=use_threads)
+
+    def replace_data(self, data: Any) -> bool:
+        if data is not None and not (isinstance(data, pa.Table | pa.RecordBatch) and data.schema == self._schema):
+            return False
+        self._table, self.rows = data, 0 if data is None else data.num_rows
+        return True
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
-        arrays = [self._table.column(self.column_names.index(column)) for column in columns]
-        yield from pa.table(arrays, names=columns).to_batches()
+        table = self._table.select([self.column_names.index(column) for column in columns])
+        yield from [table] if isinstance(table, pa.RecordBatch) else table.to_batches()
 
 
 class ReaderSource(Source):

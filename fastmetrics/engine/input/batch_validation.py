@@ -13,7 +13,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER, entry_type, widened_epsilon
-from fastmetrics._core.columns.group_keys import keys_of_columns
+from fastmetrics._core.columns.group_keys import as_keys, keys_of_columns
 from fastmetrics._core.columns.key_columns import Keys, NumberKeys, TupleKeys
 from fastmetrics._core.columns.role_columns import Locate, read_classes, read_column, read_numbers
 from fastmetrics._core.columns.row_blocks import RowBlock
@@ -134,7 +134,11 @@ class ColumnReader:
     def read_keys(self, rows: SelectedBatch, role: str, key: Key) -> Keys:
         """The keys of all rows, of one column or of several."""
         columns = key_columns(key)
-        keys = keys_of_columns([(name, rows.columns[name, False]) for name in columns], role)
+        values = [rows.columns[name, False] for name in columns]
+        if len(columns) == 1:
+            keys = as_keys(values[0], describe_column(role, key))
+        else:
+            keys = keys_of_columns(list(zip(columns, values, strict=True)), role)
         for name, part in zip(columns, keys.parts if isinstance(keys, TupleKeys) else [keys], strict=False):
             if isinstance(part, NumberKeys) and part.dtype.kind == "f" and has_wide_floats(part.values):
                 self.float_keys.add(name)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns.arrow_columns import plain_batch, plain_column, plain_type
 from fastmetrics._core.columns.validation import missing_column_text
@@ -194,6 +194,13 @@ class Source(ABC):
         if self.uses.has_long_lists:
             return min(LIST_BATCH_ROWS, BATCH_ROWS)
         return FILTERED_BATCHES * BATCH_ROWS if self.has_filter else BATCH_ROWS
+
+    def replace_data(self, data: Any) -> bool:
+        """Read the rows of `data` from now on, if it has the type and the columns of what was read before.
+
+        None releases the rows. False: nothing was done, and `data` has to be opened.
+        """
+        return False
 
     def notes(self) -> list[str]:
         """What a reader of the result should know of the rows that were read."""

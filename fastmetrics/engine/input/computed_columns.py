@@ -193,6 +193,11 @@ class ComputedColumns(Source):
     def expect_mixed_keys(self, column: str) -> None:
         self.source.expect_mixed_keys(column)
 
+    def replace_data(self, data: Any) -> bool:
+        replaced = self.source.replace_data(data)
+        self.rows = self.source.rows
+        return replaced
+
     @property
     def batch_rows(self) -> int:
         return self.source.batch_rows

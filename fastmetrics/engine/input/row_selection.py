@@ -81,8 +81,8 @@ class SelectedBatch(NamedTuple):
     @property
     def kept(self) -> int:
         """Rows that the filter kept, without a null or NaN; rows of weight zero are among them."""
-        dropped = sum(count for reason, count in self.dropped.items() if reason != ZERO_WEIGHT)
-        return self.rows_read - self.filtered - dropped
+        left_out = sum(self.dropped.values()) - self.dropped.get(ZERO_WEIGHT, 0)
+        return self.rows_read - self.filtered - left_out
 
     def locate(self, row: int) -> int:
         """The row of the log that is row `row` of the kept rows."""

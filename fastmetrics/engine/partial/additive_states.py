@@ -224,10 +224,11 @@ class AdditiveStates:
                     known = self.sums.get(key)
                     (self.new_state(statistic) if known is None else known).check_merge(state)
                     continue
-                if key not in sums:
+                merged = sums.get(key)
+                if merged is None:
                     before = self.sums.get(key)
-                    sums[key] = before.copy() if isinstance(before, Sums) else statistic.empty()
-                sums[key].merge(state)
+                    merged = sums[key] = before.copy() if isinstance(before, Sums) else statistic.empty()
+                merged.merge(state)
             if other.counts is not None:
                 counts = SliceCounts(other.counts.n_labels) if counts is None else counts
                 counts.merge(other.counts, numbers)

@@ -34,7 +34,7 @@ from fastmetrics.engine.partial.row_counts import RowCounts
 from fastmetrics.engine.partial.slice_counts import RowCount, SliceCounts
 from fastmetrics.engine.partial.slice_passes import SlicePass
 from fastmetrics.engine.partial.state_options import StateOptions
-from fastmetrics.engine.partial.waiting_rows import count_rows, group_batches, join_batches
+from fastmetrics.engine.partial.waiting_rows import copy_batch, count_rows, group_batches, join_batches
 from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, describe_column, key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
 
@@ -53,8 +53,7 @@ class PartMark(NamedTuple):
 
     stores: list[tuple[BlockStore, Any]]
     exchanges: tuple[HashExchange | None, HashExchange | None]
-    waiting: list[ValidatedBatch]
-    waiting_rows: int
+    waiting: tuple[list[ValidatedBatch], int, int]  # with the numbers of batches and of rows
     counts: RowCounts
     types: tuple[str, ...] | None
     kind_of_keys: str | None
@@ -165,7 +164,7 @@ class PartState:
             worker.additive.update(columns, hashes)
             if self.options.n_bins:
                 self.fill_histograms(worker.histograms, columns)
-            if waits and self.keeps_rows:
+            if waits and self.keeps_rows and self.counted_rows is None:
                 self.waiting.append(batch)
             elif self.counted_rows is None:
                 self.exchange_block(batch, worker)
@@ -288,8 +287,7 @@ class PartState:
         return PartMark(
             [(store, store.mark()) for store in self.stores()],
             (self.group_exchange, self.unit_exchange),
-            list(self.waiting),
-            self.waiting_rows,
+            (self.waiting, len(self.waiting), self.waiting_rows),
             self.earlier,
             self.types.found,
             reader.key_texts.kind,
@@ -306,7 +304,8 @@ class PartState:
             if store not in marked:
                 store.close()
         self.group_exchange, self.unit_exchange = mark.exchanges
-        self.waiting, self.waiting_rows = mark.waiting, mark.waiting_rows
+        self.waiting, n_waiting, self.waiting_rows = mark.waiting
+        del self.waiting[n_waiting:]
         self.counts, self.types.found = mark.counts, mark.types
         self.reader.key_texts.kind = mark.kind_of_keys
         self.reader.float_keys, self.reader.class_forms = mark.float_keys, mark.class_forms
@@ -344,14 +343,15 @@ class PartState:
 
     def exchange_update(self, mark: PartMark, n_threads: int) -> None:
         """Give rows that wait to the exchanges if they are many; otherwise they wait for more rows."""
-        first_new = len(mark.waiting)
-        self.waiting_rows = mark.waiting_rows + sum(map(count_rows, self.waiting[first_new:]))
+        _, n_waiting, rows = mark.waiting
+        new = self.waiting[n_waiting:]
+        self.waiting_rows = rows + sum(map(count_rows, new))
         if self.waiting_rows >= FLUSH_ROWS:
             self.flush(n_threads)
             return
         # Rows that wait are copied: the batch may be far larger than what is read of it, and the caller may use its
         # memory again (an Arrow table too can stand on a NumPy array).
-        self.waiting[first_new:] = [join_batches([batch]) for batch in self.waiting[first_new:]]
+        self.waiting[n_waiting:] = map(copy_batch, new)
 
     def flush(self, n_threads: int) -> None:
         """Move waiting rows to the exchanges, in blocks of a good size, with several threads."""

@@ -47,6 +47,8 @@ class PartialState:
         self.is_whole = True  # False while an update ends, and after an error then
         self.marks: list[Any] = []  # what an update that fails goes back to
         self.waits = False  # do the rows of the current update wait for more?
+        self.source: Source | None = None  # of the last update, without its rows, if it may read other data
+        self.input_options: Any = None  # of the source
 
     @property
     def rows(self) -> int:
@@ -64,15 +66,16 @@ class PartialState:
 
     def open_source(self, source: Source) -> None:
         """Be ready for the batches of a source."""
-        self.only_numbers = source.uses.only_numbers
         # Small batches of an accumulator are not worth a block of their own.
         self.waits = self.options.is_merged and source.rows is not None and source.rows <= source.batch_rows
-        for state in self.states:
-            state.find_numerals(source)
+        if source is not self.source:
+            self.only_numbers = source.uses.only_numbers
+            for state in self.states:
+                state.find_numerals(source)
 
     def process_batch(self, batch: Any, first_row: int) -> BatchCounts:
         """Select and take in the rows of a batch for every task. Several threads may call this at the same time."""
-        if self.options.is_merged:
+        if self.options.is_merged and not all(state.fits(batch.schema) for state in self.states):
             known = dict(chain.from_iterable(part.types.known().items() for part in self.parts))
             slices = dict(chain.from_iterable(state.slices_by_value() for state in self.states))
             batch = convert_batch(batch, known, self.only_numbers, slices, first_row)
@@ -168,6 +171,7 @@ class PartialState:
         self.check_whole()
         new = copy(self)
         new.states = [state.copy() for state in self.states]
+        new.source = None
         return new
 
     def close(self) -> None:

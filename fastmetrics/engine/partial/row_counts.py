@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from typing import Any
 
 from fastmetrics._core.columns.validation import check_label_kinds
@@ -47,7 +46,8 @@ class RowCounts:
 
     def copy(self) -> RowCounts:
         """Counts that change apart from these."""
-        new = copy(self)
+        new = object.__new__(RowCounts)
+        new.__dict__.update(self.__dict__)
         new.dropped = dict(self.dropped)
         new.label_kinds_seen, new.minus_one_rows = list(self.label_kinds_seen), list(self.minus_one_rows)
         return new

@@ -41,6 +41,7 @@ class TaskState:
         with_rows = plan_parts if only is None else [plan_parts[number] for number in only]
         self.lock = Lock()
         self.parts = [PartState(part, self.selector.slices, options) for part in with_rows]
+        self.fitting: tuple[Any, ...] = ()  # the schema that was checked last, and the types of all parts then
 
     @property
     def names(self) -> ColumnNames:
@@ -63,10 +64,15 @@ class TaskState:
 
     def find_numerals(self, source: Source) -> None:
         """Ask a source which columns of slices and classes come as texts of which some write numbers."""
+        self.fitting = ()
         self.slices.numerals = frozenset(filter(source.reads_numerals, self.slices.names))
         for part in self.parts:
             names = [*part.names.labels, *map(str, part.names.scores)]
             part.reader.numerals = frozenset(filter(source.reads_numerals, names))
+
+    def fits(self, schema: Any) -> bool:
+        """Was this schema checked last, with the types that all parts have now?"""
+        return self.fitting == (schema, *(part.types.found for part in self.parts))
 
     def slices_by_value(self) -> Iterator[tuple[str, bool]]:
         """The columns that are only slices, and whether they come as texts of which some write numbers."""
@@ -85,7 +91,7 @@ class TaskState:
         if not self.options.is_merged:
             self.create_exchanges(batch)
         selected = self.selector.select(batch, first_row)
-        if self.options.is_merged and selected.kept:
+        if self.options.is_merged and selected.kept and not self.fits(batch.schema):
             # A batch without a valid row says nothing about types: its columns may be all null.
             self.create_exchanges(batch)
         return [part.process_rows(selected, waits) for part in self.parts]
@@ -97,6 +103,7 @@ class TaskState:
                 if self.options.is_merged:
                     part.types.check(batch.schema, part.reader.numerals | self.slices.numerals)
                 part.create_exchanges(batch)
+            self.fitting = batch.schema, *(part.types.found for part in self.parts)
 
     def record_batch(self, validated: list[ValidatedBatch]) -> None:
         """Add the counts of a batch to those of all parts. Only one thread may call this."""

@@ -27,6 +27,14 @@ def group_batches(pending: list[ValidatedBatch]) -> list[list[ValidatedBatch]]:
     return groups
 
 
+def copy_batch(batch: ValidatedBatch) -> ValidatedBatch:
+    """A batch with rows in memory of its own."""
+    columns = None if batch.columns is None else batch.columns.move(np.ndarray.copy)
+    keys = concatenate_keys([batch.keys])
+    unit_keys = keys if batch.unit_keys is batch.keys else concatenate_keys([batch.unit_keys])
+    return batch._replace(columns=columns, keys=keys, unit_keys=unit_keys)
+
+
 def join_batches(batches: list[ValidatedBatch]) -> ValidatedBatch:
     """Batches with rows as one batch in memory of its own."""
     first = batches[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ColumnName
 
 ROW_UNITS = "row"  # the resampling unit if no column is named: every row by itself
+MOST_TITLES = 256  # that are kept: every batch asks for those of its columns
 # Roles with keywords of their own in the entry points. Any other role is named by `roles`.
 KEYWORD_ROLES = ("item", "treatment", "propensity", "prediction", "probabilities")
 
@@ -119,6 +120,7 @@ def filter_column(where: str) -> str:
     return f"\0where {where}"
 
 
+@lru_cache(MOST_TITLES)
 def describe_column(role: str, name: Key) -> str:
     names = key_columns(name)
     return f"{role} column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"

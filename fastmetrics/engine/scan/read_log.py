@@ -81,14 +81,21 @@ def scan_log(
 
 def update_state(state: PartialState, data: Any, input_options: InputOptions, n_threads: int) -> None:
     """Take in the rows of a log. After an error the state is as before."""
-    columns = open_task_columns(open_log(data, input_options, state.options.budget, n_threads), state.tasks)
-    while True:
-        try:
-            with state.update(n_threads):
-                read_source(state, columns, n_threads)
-            return
-        except MixedKeysError as found:
-            columns.expect_mixed_keys(found.column)
+    columns, known = state.source, state.input_options
+    # Of many small batches with the same columns, these are looked up once.
+    if columns is None or data is None or known != input_options or not columns.replace_data(data):
+        columns = open_task_columns(open_log(data, input_options, state.options.budget, n_threads), state.tasks)
+        state.source = None
+    try:
+        while True:
+            try:
+                with state.update(n_threads):
+                    read_source(state, columns, n_threads)
+                return
+            except MixedKeysError as found:
+                columns.expect_mixed_keys(found.column)
+    finally:
+        state.source, state.input_options = (columns if columns.replace_data(None) else None), input_options
 
 
 def open_log(data: Any, input_options: InputOptions, budget: MemoryBudget | None, n_threads: int) -> Source:
