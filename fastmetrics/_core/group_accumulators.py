@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fastmetrics._core.grouping import Key
 from fastmetrics._core.state import Sums
 
 StateKey = tuple[Any, int, int | None]  # statistic, number of the output, slice (None: all rows)
@@ -20,7 +21,7 @@ class MergedStates:
         merge_states(self.states, other.states)
 
 
-def merge_states(into: dict[StateKey, Any], other: dict[StateKey, Any]) -> None:
+def merge_states(into: dict[Key, Any], other: Mapping[Key, Any]) -> None:
     """Add states by key: those of one key merge, the others are taken over."""
     for key, state in other.items():
         if key in into:

@@ -78,11 +78,14 @@ class PartDecision(NamedTuple):
         Those of every score column.
     totals : RangeTotals or None
         Those of all ranges, once they are known.
+    n_slices : int
+        The number of slices of all rows.
     """
 
     n_classes: int = 0
     cuts: tuple[Cuts, ...] = ()
     totals: RangeTotals | None = None
+    n_slices: int = 0
 
 
 NO_SOURCES: Mapping[int, tuple[int, ...]] = {}
@@ -119,12 +122,12 @@ class Decision(NamedTuple):
 
 
 def is_resampled(resampling: Resampling | None) -> bool:
-    """Are intervals made of replicates of units?"""
+    """Are intervals made of what is known of units?"""
     return resampling is not None and resampling.unit_to_read is not None
 
 
 def moves_whole_columns(plan: Plan, resampling: Resampling | None) -> bool:
-    """Are scores not divided into ranges? Another order is needed, or replicates; all metrics of a part agree."""
+    """Are scores not divided into ranges? Another order is needed, or intervals of units; all metrics agree."""
     return is_resampled(resampling) or any(own.needs_whole_column for own in plan.statistics["range"])
 
 

@@ -12,7 +12,11 @@ from fastmetrics._core.exchange.range_exchange import merge_neighbours
 from fastmetrics._core.exchange.row_ranges import StoredRowsStatistic
 from fastmetrics._core.group_accumulators import StateKey, merge_states
 from fastmetrics._core.grouping import grouped
+from fastmetrics._core.registry import Metric
+from fastmetrics._core.resampling.additive_replicates import ALL_SLICES, JackknifeStates, JackknifeUnits
+from fastmetrics._core.resampling.contributions import Contributions
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics._core.resampling.sparse_entries import SparseEntries
 from fastmetrics.distributed.decisions import PartDecision, RangeTotals, Sample, no_totals
 from fastmetrics.distributed.score_columns import score_columns
 from fastmetrics.distributed.summaries import PartSummary, RangeStates, SliceStateKey
@@ -21,7 +25,7 @@ from fastmetrics.engine.partial.part_types import PartTypes
 from fastmetrics.engine.partial.slice_counts import SliceCounts
 from fastmetrics.engine.partial.slice_passes import SlicePass
 from fastmetrics.engine.plan.plan_parts import PlanPart
-from fastmetrics.engine.plan.resampling_options import Resampling
+from fastmetrics.engine.plan.resampling_options import LINEARIZED, Resampling
 from fastmetrics.engine.scan.final_report import ResolvedPart
 from fastmetrics.engine.scan.intervals import (
     AnalyticIntervals,
@@ -29,8 +33,10 @@ from fastmetrics.engine.scan.intervals import (
     ReplicateStates,
     finalise_replicates,
 )
+from fastmetrics.engine.scan.linearized import ErrorsOfValues, LinearizedIntervals, add_additive, divide_metrics
 from fastmetrics.engine.scan.paired_models import merged_wins
 from fastmetrics.engine.scan.resolve import FinalStates
+from fastmetrics.engine.scan.resolve_intervals import Intervals, intervals_without_rows
 
 
 def of_output(states: dict[StateKey, Any], output: int) -> dict[tuple[Any, int | None], Any]:
@@ -47,6 +53,7 @@ class MergedPart:
         self.states = FinalStates({})
         self.totals = no_totals()
         self.replicates_by_key: dict[StateKey, Any] = {}
+        self.entries: dict[StateKey, Any] = {}
         self.samples: list[Sequence[Sample]] = []
         self.units = UnitCounter()
         self.ranges: list[RangeStates] = []
@@ -73,6 +80,7 @@ class MergedPart:
             self.states.by_key[key].merge(state)
         replicates = summary.replicates.items()
         merge_states(self.replicates_by_key, {self.state_key(key): own for key, own in replicates})
+        merge_states(self.entries, {self.state_key(key): own for key, own in summary.entries.items()})
 
     def add_counts(self, summary: PartSummary) -> None:
         """Add the counts of rows of a source, which have to fit each other."""
@@ -99,20 +107,21 @@ class MergedPart:
         for column, ranges in grouped((own.column, own) for own in self.ranges).items():
             self.add_range_states(ranges, column, columns[column].model, decided.totals or no_totals())
         self.join_classes(0 if resampling is None else resampling.replicates)
-        intervals: MetricReplicates | AnalyticIntervals | None = None
+        intervals: Intervals | None = None
         if resampling is not None:
             intervals = AnalyticIntervals(self.states, resampling)
             if buckets is not None:
-                intervals = self.replicates(resampling, buckets)
+                intervals = self.intervals(resampling, buckets)
         return ResolvedPart(self.part, self.states, intervals)
 
     def add_range_states(self, ranges: Iterable[RangeStates], column: int, model: int, totals: RangeTotals) -> None:
         """Merge the states of all ranges of a score column."""
         in_order = sorted(ranges, key=lambda score_range: score_range.number)
         for score_range in in_order:
-            for (statistic, label, values), replicates in score_range.replicates.items():
-                output = self.part.outputs.index(Output(label, model))
-                self.replicates_by_key[self.state_key((statistic, output, values))] = replicates
+            for own, into in ((score_range.replicates, self.replicates_by_key), (score_range.entries, self.entries)):
+                for (what, label, values), found in own.items():
+                    output = self.part.outputs.index(Output(label, model))
+                    into[self.state_key((what, output, values))] = found
         states_in_order = grouped(item for score_range in in_order for item in score_range.states.items())
         for (statistic, label, values), states in states_in_order.items():
             output = self.part.outputs.index(Output(label, model))
@@ -138,14 +147,34 @@ class MergedPart:
             for (statistic, number), by_replicate in join_replicates(statistics, n_classes, found, replicates).items():
                 self.replicates_by_key[statistic, output, number] = ReplicateStates(by_replicate)
 
-    def replicates(self, resampling: Resampling, buckets: UnitBuckets) -> MetricReplicates:
-        """The replicates of all metrics, after all summaries were added."""
+    def intervals(self, resampling: Resampling, buckets: UnitBuckets) -> Intervals:
+        """The intervals of all metrics, after all summaries were added."""
         if not self.part.counts.rows_kept:
-            return MetricReplicates({}, buckets, resampling)
+            return intervals_without_rows(resampling)
         self.part.slice_pass = SlicePass(len(self.part.slices))  # the slices of all sets have their own numbers
-        values = finalise_replicates(self.part, self.replicates_by_key, resampling.replicates)
+        linearized, resampled = divide_metrics(self.part.plan.metrics, resampling)
+        values = finalise_replicates(self.part, self.replicates_by_key, resampling.replicates, resampled)
         wins = merged_wins(self.part, self.replicates_by_key, buckets) if resampling.in_pairs else None
-        return MetricReplicates(values, buckets, resampling, wins=wins)
+        if resampling.method != LINEARIZED:
+            return MetricReplicates(values, buckets, resampling, wins=wins)
+        bootstrap = resampling.bootstrapped()._replace(in_pairs=False)
+        others = MetricReplicates(values, buckets, bootstrap) if resampled else None
+        return LinearizedIntervals(self.errors(linearized, resampling, buckets), buckets, resampling, others, wins)
+
+    def errors(self, metrics: Sequence[Metric], resampling: Resampling, buckets: UnitBuckets) -> ErrorsOfValues:
+        """The errors of metrics with linearized intervals."""
+        units = JackknifeUnits(buckets, len(self.part.slices))
+        errors = ErrorsOfValues({}, {})
+        n_models = len(self.part.names.scores) if resampling.in_pairs else 0
+        additive = [metric for metric in metrics if metric.spec.exchange != "range"]
+        add_additive(errors, additive, self.part, self.states, self.find_entries, units, ALL_SLICES, n_models)
+        errors.add_all({key: own for key, own in self.entries.items() if isinstance(own, Contributions)}, n_models)
+        return errors
+
+    def find_entries(self, key: StateKey) -> JackknifeStates | None:
+        """The states of all entries; None without rows."""
+        found: SparseEntries | None = self.entries.get(key)
+        return None if found is None else found.states()
 
     def state_key(self, slice_key: SliceStateKey) -> StateKey:
         """The key of a state with the number of its slice instead of the slice's values."""

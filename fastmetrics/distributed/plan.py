@@ -150,7 +150,7 @@ class DistributedPlan(Rounds):
             None if is_whole else find_cuts([samples[number] for samples in own.samples], self.targets)
             for number in range(len(columns))
         ]
-        return PartDecision(n_classes, tuple(cuts))
+        return PartDecision(n_classes, tuple(cuts), n_slices=len(own.part.slices))
 
     def read_summaries(self, summaries: Iterable[bytes]) -> list[Summary]:
         """One summary of every source or target, in order. Raises the first error in the data."""

@@ -46,7 +46,7 @@ class Rounds:
         if not isinstance(targets, int) or targets < 1:
             raise ValueError(f"targets must be a positive integer; found {targets!r}")
         self.question = question
-        self.tasks = [resampled(task) for task in tasks]
+        self.tasks = list(tasks)
         self.targets = targets
         self.place = place
         self.filtered = filtered
@@ -59,7 +59,7 @@ class Rounds:
 
     @property
     def moves_rows(self) -> bool:
-        """Do rows, or replicates of rows, have to meet those of other sources?"""
+        """Do rows, or their units, have to meet those of other sources?"""
         return any(part.plan.keeps_rows or is_resampled(task.resampling) for task, part in self.parts())
 
     def check_decision(self, decision: Decision) -> None:
@@ -76,8 +76,3 @@ class Rounds:
         """Rounds after which the report can be made."""
         has_totals = any(needs_range_totals(part.plan, task.resampling) for task, part in self.parts())
         return 1 + self.moves_rows + has_totals
-
-
-def resampled(task: PlannedTask) -> PlannedTask:
-    """The task with intervals by the bootstrap where they would be linearized."""
-    return task if task.resampling is None else task._replace(resampling=task.resampling.bootstrapped())

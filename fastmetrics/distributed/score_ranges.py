@@ -12,7 +12,7 @@ from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, label_na
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.blocks import Block, order_by_number, scatter_rows
 from fastmetrics._core.exchange.bucket_positions import BucketWeights, GlobalTotals
-from fastmetrics._core.exchange.class_ranges import OfClasses, OutputReduction
+from fastmetrics._core.exchange.class_ranges import OutputReduction
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
@@ -29,7 +29,11 @@ from fastmetrics._core.exchange.stored_ranges import PartitionPair
 from fastmetrics._core.exchange.weighted_ranges import scale_of
 from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.registry import Metric
+from fastmetrics._core.resampling.additive_replicates import JackknifeUnits
+from fastmetrics._core.resampling.contributions import Contributions
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
+from fastmetrics._core.score_statistics.score_contributions import ScoredRows
 from fastmetrics._core.statistic import Positioned
 from fastmetrics.distributed.decisions import PartDecision, RangeKey, RangeTotals, RowTotalKey, no_totals
 from fastmetrics.distributed.score_columns import ScoreColumn, read_statistics, score_columns
@@ -38,9 +42,11 @@ from fastmetrics.distributed.unit_replicates import check_unit_hashes
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.slice_values import SliceValues
 from fastmetrics.engine.partial.slice_passes import SlicePass, compute_slices, passes_of
+from fastmetrics.engine.plan.metric_plan import plan_metrics
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_stored_scores
+from fastmetrics.engine.scan.linearized import contributions_by_score, divide_metrics
 
 
 class ScoreRange:
@@ -94,29 +100,45 @@ class ScoreRangeReduction(NamedTuple):
         return no_totals() if self.decided.totals is None else self.decided.totals
 
     def resolve(self, resampling: Resampling | None, buckets: UnitBuckets | None) -> RangeStates:
-        """The states of all slices, and their replicates, for which it has to be a whole column."""
+        """The states of all slices, and what intervals need, for which it has to be a whole column."""
         all_statistics, _ = split_statistics(self.part.plan.statistics["range"])
         statistics = list(filter(self.score_column.has, read_statistics(all_statistics, self.decided.n_classes)))
         states: dict[SliceStateKey, Any] = {}
         replicates: dict[SliceStateKey, Any] = {}
+        entries: dict[SliceStateKey, Any] = {}
         for slice_pass, values in self.rows.passes():
             states |= by_values(self.reduce_pass(slice_pass, values, statistics), values)
             if resampling is not None and buckets is not None:
-                replicates |= by_values(self.replicate_pass(slice_pass, statistics, resampling, buckets), values)
-        return RangeStates(self.column, self.number, states, replicates)
+                if slice_pass.all_rows:
+                    check_unit_hashes((reader.load()[HASH] for reader in self.store.block_readers([HASH])), buckets)
+                linearized, resampled = divide_metrics(self.part.plan.metrics, resampling)
+                replicates |= by_values(self.replicate_pass(slice_pass, resampled, resampling, buckets), values)
+                entries |= by_values(self.linearize_pass(slice_pass, linearized, buckets), values)
+        return RangeStates(self.column, self.number, states, replicates, entries)
 
     def replicate_pass(
-        self, slice_pass: SlicePass, statistics: Sequence[Any], resampling: Resampling, buckets: UnitBuckets
+        self, slice_pass: SlicePass, metrics: tuple[Metric, ...], resampling: Resampling, buckets: UnitBuckets
     ) -> dict[StateKey, ReplicateStates]:
-        """The replicates of the slices of a pass. `statistics` are those of thresholds; plots are left out."""
-        if slice_pass.all_rows:
-            check_unit_hashes((reader.load()[HASH] for reader in self.store.block_readers([HASH])), buckets)
-        of_metrics, row_statistics = split_statistics(self.part.plan.without_plots().statistics["range"])
-        statistics = [own for own in statistics if isinstance(own, OfClasses) or own in of_metrics]
+        """The replicates of the slices of a pass, of some metrics."""
+        all_statistics, row_statistics = split_statistics(plan_metrics(metrics).statistics["range"])
+        statistics = list(filter(self.score_column.has, read_statistics(all_statistics, self.decided.n_classes)))
         outputs = [Output(label, 0) for label in self.labels]
         return replicate_stored_scores(
             self.store, outputs, [*statistics, *row_statistics], self.is_weighted, slice_pass, buckets, resampling, 1
         )
+
+    def linearize_pass(
+        self, slice_pass: SlicePass, metrics: Sequence[Metric], buckets: UnitBuckets
+    ) -> dict[StateKey, Contributions]:
+        """The contributions of the units of the whole column to some metrics, of the slices of a pass."""
+        units = JackknifeUnits(buckets, self.decided.n_slices)
+        metrics = [metric for metric in metrics if metric.spec.exchange == "range"]
+        found: dict[StateKey, Contributions] = {}
+        for label in self.labels:
+            rows = ScoredRows(self.store, Output(label, 0), self.is_weighted, 1)
+            for metric, slice_number, own in contributions_by_score(rows, metrics, slice_pass.slice_counts(), units):
+                found[metric, label, slice_number] = own
+        return found
 
     @property
     def is_weighted(self) -> bool:

@@ -13,8 +13,8 @@ from fastmetrics.distributed.moved_rows import iterate_parts, rows_to_move, samp
 from fastmetrics.distributed.pieces import PieceWriter, SourceFacts
 from fastmetrics.distributed.rounds import Rounds
 from fastmetrics.distributed.score_columns import score_columns
-from fastmetrics.distributed.summaries import NO_STATES, KeptError, PartSummary, Summary, key_by_slice_values
-from fastmetrics.distributed.unit_replicates import count_units, replicate_part
+from fastmetrics.distributed.summaries import KeptError, PartSummary, Summary, key_by_slice_values
+from fastmetrics.distributed.unit_replicates import NOTHING, count_units, interval_states
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
@@ -101,12 +101,12 @@ class SourceState:
     def results(self, decision: Decision) -> Iterator[PartSummary]:
         """The counts of rows, and the states that need no row of another source."""
         for key, task, part in iterate_parts(self.state):
-            states, replicates = key_by_slice_values(part, merge_slices(part)), NO_STATES
+            states, found = key_by_slice_values(part, merge_slices(part)), NOTHING
             buckets = decision.units[key[0]] if decision.units else None
             if task.resampling is not None and buckets is not None and part.counts.rows_kept:
-                plan = part.plan.without_plots().with_statistics(hash=(), range=())
-                replicates = replicate_part(part, plan, task.resampling, buckets)
-            yield counted_rows(key, part)._replace(states=states, replicates=replicates)
+                n_slices = decision.parts[key[0]][key[1]].n_slices
+                found = interval_states(part, "none", task.resampling, buckets, n_slices)
+            yield counted_rows(key, part)._replace(states=states, **found._asdict())
 
     def pieces(self, decision: Decision) -> Iterator[Any]:
         """The rows that have to meet others, as record batches that the engine moves to their targets."""

@@ -25,12 +25,16 @@ NO_STATES: dict[SliceStateKey, Any] = {}
 
 
 class RangeStates(NamedTuple):
-    """The states of a range of a score column, or of the whole column; keys have the number of a label."""
+    """The states of a range of a score column, or of the whole column; keys have the number of a label.
+
+    `replicates` and `entries` are those of `IntervalStates`.
+    """
 
     column: int
     number: int
     states: dict[SliceStateKey, Any]
     replicates: dict[SliceStateKey, Any]
+    entries: dict[SliceStateKey, Any]
 
 
 class PartSummary(NamedTuple):
@@ -46,8 +50,10 @@ class PartSummary(NamedTuple):
         The rows of a source, and those of every slice.
     types, float_keys, class_forms
         The types of its columns, and what `ColumnReader` found in them.
-    states, replicates : dict
+    states : dict
         Those of statistics by output and slice.
+    replicates, entries : dict
+        Those of `IntervalStates`.
     samples : list of Sample
         Some scores of every score column.
     units : UnitCounter or None
@@ -66,6 +72,7 @@ class PartSummary(NamedTuple):
     class_forms: frozenset[tuple[str, str]] = frozenset()
     states: dict[SliceStateKey, Any] = NO_STATES
     replicates: dict[SliceStateKey, Any] = NO_STATES
+    entries: dict[SliceStateKey, Any] = NO_STATES
     samples: Sequence[Sample] = ()
     units: UnitCounter | None = None
     ranges: Sequence[RangeStates] = ()

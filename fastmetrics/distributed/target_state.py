@@ -13,14 +13,22 @@ from fastmetrics._core.columns.row_blocks import role_name, slice_columns
 from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS, HashExchange, initial_partition_bits
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.group_accumulators import merge_states
 from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics.distributed.decisions import Decision, needs_range_totals
 from fastmetrics.distributed.moved_rows import code_names, iterate_parts, partition_bounds
 from fastmetrics.distributed.pieces import GROUPS, HeldPieces, SourceFacts, StoreKey, place_texts, unpack_rows
 from fastmetrics.distributed.rounds import Rounds
 from fastmetrics.distributed.score_ranges import ScoreRange, ScoreRangeReduction
-from fastmetrics.distributed.summaries import NO_STATES, KeptError, PartSummary, Summary, key_by_slice_values
-from fastmetrics.distributed.unit_replicates import replicate_part
+from fastmetrics.distributed.summaries import (
+    NO_STATES,
+    KeptError,
+    PartSummary,
+    SliceStateKey,
+    Summary,
+    key_by_slice_values,
+)
+from fastmetrics.distributed.unit_replicates import NOTHING, interval_states
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.partial.state_options import StateOptions
@@ -50,6 +58,7 @@ class TargetState:
         self.state = PartialState(of_groups, StateOptions(plan.question.on_invalid, budget, is_merged=True))
         self.ranges: dict[StoreKey, ScoreRange] = {}
         self.handed_on: list[PartSummary] = []
+        self.entries: dict[tuple[int, int], dict[SliceStateKey, Any]] = {}  # by task and part
 
     def add_pieces(self, held: HeldPieces) -> None:
         """Take in the pieces of every source of the decision. ValueError if one is missing."""
@@ -61,7 +70,8 @@ class TargetState:
                 with self.error.keep() as is_valid:
                     if is_valid:
                         self.check_rows(source, rows, facts.rows)
-                        self.handed_on += facts.results
+                        for part in facts.results:
+                            self.hand_on(part)
                         numbers = {key: self.number_texts(key, texts) for key, texts in facts.key_texts.items()}
                         for payload in others:
                             for key, block in unpack_rows(held.read(payload)):
@@ -69,6 +79,11 @@ class TargetState:
             self.repeated_pieces = held.repeated
         finally:
             held.close()
+
+    def hand_on(self, part: PartSummary) -> None:
+        """Keep what a source leaves for the driver. The states of entries, which are many, are merged with others."""
+        self.handed_on.append(part._replace(entries=NO_STATES))
+        merge_states(self.entries.setdefault(part.key, {}), part.entries)
 
     def check_rows(self, source: int, before: tuple[int, ...], now: tuple[int, ...]) -> None:
         """Check that a source that was read again has the rows it had."""
@@ -121,7 +136,8 @@ class TargetState:
         with self.error.keep() as is_valid:
             if is_valid:
                 is_last = self.plan.n_rounds == decision.round
-                parts = [*self.handed_on, *self.results(decision)] if is_last else list(self.totals(decision))
+                merged = [PartSummary(key, entries=own) for key, own in self.entries.items()]
+                parts = [*self.handed_on, *merged, *self.results(decision)] if is_last else list(self.totals(decision))
         before = None if self.target else decision
         return self.plan.serialize(Summary(decision.round, self.target, 0, (), self.error.found, parts, before))
 
@@ -142,15 +158,15 @@ class TargetState:
         """The states of groups, then those of ranges."""
         for key, task, part in iterate_parts(self.state):
             if part.counts.rows_kept:
-                states, replicates = key_by_slice_values(part, resolve(part, 1, None, last=False).by_key), NO_STATES
+                states, found = key_by_slice_values(part, resolve(part, 1, None, last=False).by_key), NOTHING
                 buckets = decision.units[key[0]]
                 if task.resampling is not None and buckets is not None:
-                    plan = part.plan.without_plots().with_statistics(none=(), range=())
-                    replicates = replicate_part(part, plan, task.resampling, buckets)
-                yield PartSummary(key, part.slices.values(), states=states, replicates=replicates)
+                    n_slices = decision.parts[key[0]][key[1]].n_slices
+                    found = interval_states(part, "hash", task.resampling, buckets, n_slices)
+                yield PartSummary(key, part.slices.values(), states=states, **found._asdict())
         for task, reduction in self.reductions(decision):
-            found = reduction.resolve(task.resampling, decision.units[reduction.key[0]])
-            yield PartSummary(reduction.key, reduction.rows.slices.values(), ranges=[found])
+            ranges = [reduction.resolve(task.resampling, decision.units[reduction.key[0]])]
+            yield PartSummary(reduction.key, reduction.rows.slices.values(), ranges=ranges)
 
     def close(self) -> None:
         """Release all rows, in memory and on disk."""

@@ -1,4 +1,4 @@
-"""Replicates of additive statistics where the buckets of resampling units come from the driver."""
+"""What intervals need of the units of additive statistics, where the buckets of units come from the driver."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ import numpy as np
 
 from fastmetrics._core.comparison.win_counts import UnitSums, WinCounts
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT
-from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates
+from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, JackknifeUnits
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics._core.resampling.sparse_entries import SparseEntries
 from fastmetrics._core.resampling.value_replicates import ValueReplicates
-from fastmetrics.distributed.summaries import SliceStateKey, key_by_slice_values
+from fastmetrics.distributed.summaries import NO_STATES, SliceStateKey, key_by_slice_values
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes
-from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.group_units import find_units_of_groups
 from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_additive, slices_of_pass
+from fastmetrics.engine.scan.linearized import divide_metrics, entries_of_slices
 from fastmetrics.engine.scan.paired_models import count_wins_of_groups, states_for_wins
 
 TRAVELLING = (AdditiveReplicates, ValueReplicates, UnitSums, WinCounts)  # these merge, and are small when pickled
@@ -52,21 +54,52 @@ def check_unit_hashes(blocks: Iterable[np.ndarray], buckets: UnitBuckets) -> Non
         raise ValueError(ROWS_CHANGED)
 
 
-def replicate_part(
-    part: PartState, plan: Plan, resampling: Resampling, buckets: UnitBuckets
-) -> dict[SliceStateKey, Any]:
-    """The replicates of the additive statistics of a plan, of rows or of groups; those of several states merge."""
+class IntervalStates(NamedTuple):
+    """What intervals need of some rows, by output and slice; those of several states merge.
+
+    Attributes
+    ----------
+    replicates : dict
+        Those of statistics whose units are resampled, and what counts of units won and lost need.
+    entries : dict
+        For linearized intervals: `SparseEntries` of statistics, and `Contributions` to metrics of the order of scores.
+    """
+
+    replicates: dict[SliceStateKey, Any] = NO_STATES
+    entries: dict[SliceStateKey, Any] = NO_STATES
+
+
+NOTHING = IntervalStates()
+
+
+def interval_states(
+    part: PartState, exchange: str, resampling: Resampling, buckets: UnitBuckets, n_slices: int
+) -> IntervalStates:
+    """What intervals need of the additive statistics of rows ("none") or of groups ("hash").
+
+    `n_slices` is the number of slices of all rows.
+    """
     check_unit_hashes(unit_hashes(part), buckets)
-    has_groups = plan.needs("hash")
-    units_of = find_units_of_groups(part) if has_groups else None
+    plan = part.plan.without_plots()
+    others = {other: () for other in plan.statistics if other != exchange}
+    linearized, resampled = (
+        plan.of(metrics).with_statistics(**others) for metrics in divide_metrics(plan.metrics, resampling)
+    )
+    of_groups = exchange == "hash" and plan.needs("hash")
+    units_of = find_units_of_groups(part) if of_groups else None
+    units = JackknifeUnits(buckets, n_slices)
     weights = ReplicateWeights(buckets, resampling.seed, resampling.replicates)
     replicates: dict[Any, Any] = {}
+    entries: dict[Any, SparseEntries] = {}
     if resampling.in_pairs:
-        replicates |= count_wins_of_groups(part, 1) if has_groups else states_for_wins(part, buckets)
+        replicates |= count_wins_of_groups(part, 1) if of_groups else states_for_wins(part, buckets)
     for slice_pass in iterate_passes(part):
-        found = replicate_additive(part, plan, weights, units_of, 1, slices_of_pass(slice_pass))
-        replicates |= slice_pass.rename(found)
+        if resampled.needs(exchange):
+            found = replicate_additive(part, resampled, weights, units_of, 1, slices_of_pass(slice_pass))
+            replicates |= slice_pass.rename(found)
+        for _, of_slices in entries_of_slices(part, linearized, linearized, units, units_of, 1):
+            entries |= {key: SparseEntries(key[0], own) for key, own in slice_pass.rename(of_slices).items()}
     for key, states in replicates.items():
         if not isinstance(states, TRAVELLING):
             replicates[key] = ReplicateStates(list(states.states()))
-    return key_by_slice_values(part, replicates)
+    return IntervalStates(key_by_slice_values(part, replicates), key_by_slice_values(part, entries))

@@ -15,7 +15,7 @@ from support.cases import assert_raises
 
 ROWS = 3000
 QUESTION = fm.Evaluation(
-    ["auc", "gauc", "ks", "logloss"], label="click", score="pctr", group="user", by="day", ci=0.9, replicates=5
+    ["auc", "gauc", "ks", "logloss"], label="click", score="pctr", group="user", by="day", ci=0.9
 )
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.resampling import additive_replicates
 from fastmetrics.distributed import moved_rows, pieces
 from support.cases import assert_raises, each_case
 from support.registry_cases import JOINT_METRICS
@@ -104,6 +105,32 @@ def test_probabilities_of_several_classes(log, sources, metrics, options):
 def test_intervals(log, sources, metrics, options):
     found = same(log, sources, metrics, 2, **(UNITS | options))
     assert all(own.interval is not None for own in found)
+
+
+@each_case("method", [None, "linearized"])
+@each_case(
+    ("metrics", "options"),
+    [
+        (["logloss", "f1", "ne"], {"unit": "user"}),
+        (["gauc", "auc", "logloss"], {"group": "user", "score": ["pctr", "coarse"]}),
+        (["gauc", "ctr", "ks"], {"group": "name", "unit": "household", "by": SETS}),
+        (["auc", "ap", "ks", "brier"], {"unit": "user", "weight": "of_user", "by": SETS, "score": ["pctr", "coarse"]}),
+        (["auc", "ap", "eer"], {"unit": "household", "weight": "w", "by": "channel"}),
+        (["median_ae", "xauc", "rmse", "r2"], {"label": "watched", "score": "expected", "unit": "household"}),
+        (["ari", "nmi"], {"label": "channel", "score": "day", "unit": "household"}),
+        (["bleu"], {"label": "reference", "score": "hypothesis", "unit": "user", "by": "channel"}),
+        (["auc", "logloss"], {"label": "kind", "score": None, "probabilities": "probs", "unit": "user"}),
+    ],
+)
+def test_linearized_intervals(log, sources, metrics, method, options):
+    found = same(log, sources, metrics, 2, **options, ci=0.9, ci_method=method)
+    assert method is not None or all(own.interval is not None for own in found)
+
+
+def test_slices_of_fewer_entries_than_units(log, sources, monkeypatch):
+    monkeypatch.setattr(additive_replicates, "LEAST_ENTRIES", 4)
+    monkeypatch.setattr(additive_replicates, "MOST_SLICE_ENTRIES", 200)
+    same(log, sources, ["logloss", "auc", "gauc"], 2, targets=7, group="user", by=SETS, ci=0.9)
 
 
 def test_several_tasks_with_filters_and_computed_columns(log, sources):

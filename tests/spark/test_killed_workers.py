@@ -28,7 +28,8 @@ def killing(step, marker):
     return run
 
 
-def test_workers_are_killed_in_every_step(spark, tmp_path, monkeypatch):
+@pytest.mark.parametrize("ci", [None, 0.9])
+def test_workers_are_killed_in_every_step(spark, tmp_path, monkeypatch, ci):
     random = np.random.default_rng(2)
     log = pa.table({
         "click": random.integers(0, 2, ROWS),
@@ -36,7 +37,8 @@ def test_workers_are_killed_in_every_step(spark, tmp_path, monkeypatch):
         "user": random.integers(0, 90, ROWS),
     })
     pa.parquet.write_table(log, tmp_path / "log.parquet")
-    question = fm.Evaluation(["auc", "gauc", "ks", "logloss"], label="click", score="pctr", group="user", by="user % 2")
+    columns = {"label": "click", "score": "pctr", "group": "user", "by": "user % 2"}
+    question = fm.Evaluation(["auc", "gauc", "ks", "logloss"], **columns, ci=ci)
     steps = ("summarize_rows", "cut_rows", "summarize_targets")
     for name in steps:
         monkeypatch.setattr(passes, name, killing(getattr(tasks, name), str(tmp_path / name)))

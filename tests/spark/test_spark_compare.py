@@ -59,6 +59,9 @@ def compare_both(df, log, metrics, **options):
         {**MODELS, **USERS, "unit": "household", "baseline": "new", "ci": 0.9, "ci_method": "normal"},
         {**MODELS, **USERS, "label": ["click", "buy"], "correction": "benjamini-hochberg", "n_partitions": 5},
         {**MODELS, **USERS, "where": "day > 1", "memory_limit": "1MiB", "seed": 2**63},
+        {**MODELS, "group": "user", "by": [["channel"], ["day", "channel"]], "weight": "w"},
+        {**MODELS, "group": "user", "unit": "household", "label": ["click", "buy"], "baseline": "new", "ci": 0.9},
+        {**MODELS, "group": "user", "ci_method": "linearized", "n_partitions": 5},
     ],
 )
 def test_the_comparison_is_that_of_the_rows(df, log, options):
@@ -78,6 +81,8 @@ def test_the_comparison_is_that_of_the_rows(df, log, options):
 )
 def test_units_of_rows_without_groups(df, log, metrics, options):
     found, expected = compare_both(df, log, metrics, **options, replicates=20)
+    assert found == expected
+    found, expected = compare_both(df, log, metrics, **options)
     assert found == expected
 
 

@@ -156,15 +156,37 @@ def test_intervals_are_those_of_one_machine(df, log, metrics, options):
     assert report.to_metrics() == expected.to_metrics()
 
 
+@each_case(
+    ("metrics", "options"),
+    [
+        (["gauc", "ndcg@5", "logloss", "ks", "eer"], {}),
+        (["gauc", "auc"], {"group": ["user_id", "day"], "unit": ["household", "day"], "ci_method": "linearized"}),
+        (["auc", "ap", "mse"], {"group": None, "unit": "user", "weight": "of_user", "by": SETS[:2], "n_partitions": 5}),
+        (["auc", "ne"], {"unit": "household", "score": ["pctr", "coarse"], "by": "channel", "memory_limit": "1MiB"}),
+        (["rmse", "xauc"], {"label": "watched", "score": "expected", "unit": "household"}),
+    ],
+)
+def test_linearized_intervals_are_those_of_one_machine(df, log, metrics, options):
+    of_one_machine = {key: value for key, value in options.items() if key not in ("n_partitions", "memory_limit")}
+    expected = fm.evaluate(log, metrics, **{**COLUMNS, **of_one_machine}, ci=0.9)
+    assert all(result.interval is not None for result in expected)
+    report = evaluate(df, metrics, **options, ci=0.9)
+    assert report == expected
+    assert report.to_arrow().equals(expected.to_arrow())
+
+
 def test_intervals_of_more_units_than_buckets(spark, tmp_path):
     log = {"click": np.tile([0, 1, 0], 20_000), "pctr": np.random.default_rng(0).random(60_000)}
     log["user"] = np.repeat(np.arange(20_000), 3)
     pa.parquet.write_table(pa.table(log), tmp_path / "log.parquet")
     df = spark.read.parquet(str(tmp_path / "log.parquet")).repartition(3)
-    options = {"label": "click", "score": "pctr", "group": "user", "ci": 0.95, "replicates": 20}
+    options = {"label": "click", "score": "pctr", "group": "user", "ci": 0.95}
     import fastmetrics.spark
 
-    assert fastmetrics.spark.evaluate(df, ["gauc", "auc"], **options) == fm.evaluate(log, ["gauc", "auc"], **options)
+    for replicates in (None, 20):
+        options["replicates"] = replicates
+        found = fastmetrics.spark.evaluate(df, ["gauc", "auc", "logloss"], **options)
+        assert found == fm.evaluate(log, ["gauc", "auc", "logloss"], **options)
 
 
 def test_rows_of_a_dataframe_cannot_be_units(df):

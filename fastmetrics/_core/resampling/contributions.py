@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fastmetrics._core.inference.errors import ErrorEstimate, estimate_error
@@ -29,6 +31,11 @@ class Contributions(NamedTuple):
         """The standard error and its degrees of freedom."""
         return estimate_error(self.changes[self.counted], self.n_effective)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled are the entries that count, or change the value: others have no rows."""
+        kept = np.flatnonzero(self.counted | (self.changes != 0)).astype(np.int32)
+        return restore, (self.changes.shape[0], kept, self.changes[kept], self.counted[kept], self.n_effective)
+
     def minus(self, other: Contributions) -> Contributions:
         """The contributions to the difference of two values of the same rows."""
         return Contributions(
@@ -36,3 +43,12 @@ class Contributions(NamedTuple):
             self.counted | other.counted,
             min(self.n_effective, other.n_effective),
         )
+
+
+def restore(
+    n_entries: int, kept: np.ndarray, changes: np.ndarray, counted: np.ndarray, n_effective: int
+) -> Contributions:
+    """The contributions of all entries, of which some were pickled."""
+    found = Contributions(np.zeros(n_entries), np.zeros(n_entries, bool), n_effective)
+    found.changes[kept], found.counted[kept] = changes, counted
+    return found

@@ -9,14 +9,13 @@ from fastmetrics.engine.evaluation.options import OPTIONS
 from fastmetrics.engine.evaluation.options.option import (
     COUNTED_ROWS,
     DELONG_TEST,
-    LINEARIZED_ONLY,
     NATIVE_FILTERS,
     QUANTILES,
     ROWS,
 )
 from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.metric_plan import describe_metrics_by_kind
-from fastmetrics.engine.plan.resampling_options import DELONG, LINEARIZED
+from fastmetrics.engine.plan.resampling_options import DELONG
 from fastmetrics.engine.plan.row_filters import library_of
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 
@@ -49,11 +48,6 @@ def find_delong(task: PlannedTask) -> list[Any]:
     return [own.method for own in (task.resampling,) if own is not None and own.method == DELONG]
 
 
-def find_linearized(task: PlannedTask) -> list[Any]:
-    own = task.resampling
-    return [] if own is None or own.method != LINEARIZED or own.falls_back else [own.method]
-
-
 def find_quantiles(task: PlannedTask) -> list[Any]:
     return [own for own in task.names.bins if own.edges is None]
 
@@ -64,5 +58,5 @@ def find_native_filters(task: PlannedTask) -> list[Any]:
 
 FIND: dict[str, Callable[[PlannedTask], list[Any]]] = {
     ROWS: find_rows, DELONG_TEST: find_delong, QUANTILES: find_quantiles, NATIVE_FILTERS: find_native_filters,
-    COUNTED_ROWS: find_counted_rows, LINEARIZED_ONLY: find_linearized,
+    COUNTED_ROWS: find_counted_rows,
 }  # fmt: skip

@@ -7,13 +7,15 @@ is asked for the value without each entry. Metrics of the order of scores have t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.comparison.win_counts import WinCounts
 from fastmetrics._core.distributions.student import student_pvalue
+from fastmetrics._core.group_accumulators import StateKey
+from fastmetrics._core.grouping import grouped
 from fastmetrics._core.inference.errors import ErrorEstimate
 from fastmetrics._core.inference.intervals import find_interval, why_no_error
 from fastmetrics._core.named_tuples import NamedTuple
@@ -33,7 +35,7 @@ from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, Grou
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes
 from fastmetrics.engine.plan.metric_plan import Plan
-from fastmetrics.engine.plan.resampling_options import Resampling
+from fastmetrics.engine.plan.resampling_options import LINEARIZED, Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups
 from fastmetrics.engine.scan.intervals import (
     UNDEFINED,
@@ -71,6 +73,15 @@ def adds_up(statistic: Any) -> bool:
     return isinstance(state, Sums) and not state.fields.maxima
 
 
+def divide_metrics(metrics: Sequence[Metric], resampling: Resampling) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
+    """The metrics whose intervals are linearized, and those of which units are resampled."""
+    if resampling.method != LINEARIZED:
+        return (), tuple(metrics)
+    linearized = tuple(filter(has_linearized, metrics))
+    others = tuple(own for own in metrics if own not in linearized and own.no_interval is None)
+    return linearized, others if resampling.falls_back else ()
+
+
 def test_error(change: float, error: ErrorEstimate | None, level: float) -> TestedDifference:
     """Test a difference of two models by its error."""
     if error is None:
@@ -102,8 +113,14 @@ class ErrorsOfValues(NamedTuple):
         for output, own in by_output.items():
             self.of_values[metric, output, slice_number] = own.error()
             baseline = output - output % n_models if n_models else output
-            if baseline != output:
+            if baseline != output and baseline in by_output:  # without a value it is not
                 self.of_differences[metric, output, slice_number] = own.minus(by_output[baseline]).error()
+
+    def add_all(self, found: Mapping[ReplicateKey, Contributions], n_models: int) -> None:
+        """Add the contributions to the values of several metrics, outputs and slices."""
+        by_value = grouped(((metric, number), (output, own)) for (metric, output, number), own in found.items())
+        for (metric, slice_number), by_output in by_value.items():
+            self.add(metric, slice_number, dict(by_output), n_models)
 
 
 class LinearizedIntervals(NamedTuple):
@@ -158,16 +175,33 @@ def linearize(
     rest = plan if group_states is None else plan.with_statistics(hash=())
     counter = ProgressCounter(progress, part.counts.rows_kept, part.counts.rows_kept, "linearize")
     for slice_pass in iterate_passes(part):
-        of_rows = states_of_entries(part, plan, jackknife, n_threads)
-        others = rest if of_rows is None else rest.with_statistics(none=())
-        for slices in split_slices_by_memory(part, plan, jackknife.replicates, n_threads) if additive else ():
-            found = replicate_additive(part, others, jackknife, units_of, n_threads, slices)
-            found = slice_pass.rename(found | (of_rows or {})) | dict(group_states or {})
-            add_additive(errors, additive, part, states, found, jackknife, slices, n_models)
+        for slices, of_slices in entries_of_slices(part, plan, rest, jackknife, units_of, n_threads):
+            found = slice_pass.rename(of_slices) | dict(group_states or {})
+            add_additive(errors, additive, part, states, found.get, jackknife, slices, n_models)
         if by_score:
             add_by_score(errors, by_score, part, jackknife, n_models, n_threads)
     counter.finish()
     return errors
+
+
+def entries_of_slices(
+    part: PartState,
+    plan: Plan,
+    rest: Plan,
+    units: JackknifeUnits,
+    units_of: UnitsOfGroups | None,
+    n_threads: int,
+) -> Iterator[tuple[SliceRange, dict[Any, JackknifeStates]]]:
+    """The states of additive statistics by entry, of the current pass: of so many slices as fit into memory.
+
+    `rest` is the plan without the states that are known.
+    """
+    if not plan.needs("none") and not plan.needs("hash"):
+        return
+    of_rows = states_of_entries(part, rest, units, n_threads)
+    others = rest if of_rows is None else rest.with_statistics(none=())
+    for slices in split_slices_by_memory(part, plan, units.replicates, n_threads):
+        yield slices, replicate_additive(part, others, units, units_of, n_threads, slices) | (of_rows or {})
 
 
 def states_of_entries(
@@ -194,12 +228,15 @@ def add_additive(
     metrics: Sequence[Metric],
     part: PartState,
     states: FinalStates,
-    found: Mapping[Any, JackknifeStates],
+    find: Callable[[StateKey], JackknifeStates | None],
     units: JackknifeUnits,
     slices: SliceRange,
     n_models: int,
 ) -> None:
-    """Add the errors of metrics of additive statistics, of some slices of the current pass."""
+    """Add the errors of metrics of additive statistics, of some slices of the current pass.
+
+    `find` returns the states of entries by statistic, output and slice; None if there are no rows.
+    """
     own_numbers = (number for number in (None, *range(part.slice_pass.n_slices)) if slices.has(number))
     for slice_number in map(part.slice_pass.outside, own_numbers):
         for metric in metrics:
@@ -208,7 +245,7 @@ def add_additive(
                 value = metric.finalise(*states.select(metric.statistics(), output, slice_number)).value
                 if not math.isnan(value):
                     own = [
-                        found.get((statistic, output, slice_number)) or new_states(statistic, units, None, slice_number)
+                        find((statistic, output, slice_number)) or new_states(statistic, units, None, slice_number)
                         for statistic in metric.statistics()
                     ]
                     by_output[output] = additive_contributions(metric, value, own)
@@ -227,15 +264,22 @@ def add_by_score(
     exchange = part.unit_exchange
     if exchange is None:
         return
-    found: dict[tuple[int, int | None], dict[int, Contributions]] = {}
-    influences = [metric.influence for metric in metrics if metric.influence is not None]
+    found: dict[ReplicateKey, Contributions] = {}
     for output_number, output in enumerate(part.outputs):
         rows = ScoredRows(exchange.store, output, part.names.weight is not None, n_threads)
-        for masses in find_score_masses(rows, part.slice_pass.slice_counts()):
-            for number, slice_number, own in find_score_contributions(masses, influences, units):
-                found.setdefault((number, part.slice_pass.outside(slice_number)), {})[output_number] = own
-    for (number, slice_number), by_output in found.items():
-        errors.add(metrics[number], slice_number, by_output, n_models)
+        for metric, slice_number, own in contributions_by_score(rows, metrics, part.slice_pass.slice_counts(), units):
+            found[metric, output_number, part.slice_pass.outside(slice_number)] = own
+    errors.add_all(found, n_models)
+
+
+def contributions_by_score(
+    rows: ScoredRows, metrics: Sequence[Metric], sizes: Sequence[int], units: JackknifeUnits
+) -> Iterator[tuple[Metric, int | None, Contributions]]:
+    """The contributions to metrics of the order of scores: of all rows together (0), or of so many slices."""
+    own = [(metric, metric.influence) for metric in metrics if metric.influence is not None]
+    for masses in find_score_masses(rows, sizes) if own else ():
+        for number, slice_number, found in find_score_contributions(masses, [influence for _, influence in own], units):
+            yield own[number][0], slice_number, found
 
 
 def additive_contributions(metric: Metric, value: float, states: Sequence[JackknifeStates]) -> Contributions:

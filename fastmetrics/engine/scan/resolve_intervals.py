@@ -18,7 +18,7 @@ from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import DELONG, LINEARIZED, Resampling
 from fastmetrics.engine.scan.group_units import find_units
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates, fits_in_one_pass, resample
-from fastmetrics.engine.scan.linearized import ErrorsOfValues, LinearizedIntervals, has_linearized, linearize
+from fastmetrics.engine.scan.linearized import ErrorsOfValues, LinearizedIntervals, divide_metrics, linearize
 from fastmetrics.engine.scan.paired_models import count_wins, test_rows
 from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import FinalStates, resolve
@@ -35,10 +35,7 @@ def resolve_intervals(
         tests = test_rows(part, resampling.level, n_threads) if resampling.in_pairs else None
         return states, AnalyticIntervals(states, resampling, tests)
     if not part.counts.rows_kept:
-        states, buckets = resolve(part, n_threads, progress, last), UnitCounter().unit_buckets()
-        if resampling.method == LINEARIZED:
-            return states, LinearizedIntervals(ErrorsOfValues({}, {}), buckets, resampling)
-        return states, MetricReplicates({}, buckets, resampling)
+        return resolve(part, n_threads, progress, last), intervals_without_rows(resampling)
     units = find_units(part)
     unit_buckets, units_of = units
     plan = part.plan.without_plots()
@@ -46,17 +43,24 @@ def resolve_intervals(
         replicate_weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)
         states, group_states = resolve_groups(part, plan, replicate_weights, units_of, n_threads, progress)
         return states, resample(part, resampling, n_threads, units, group_states, progress)
-    linearized = tuple(filter(has_linearized, plan.metrics))
+    linearized, others = divide_metrics(plan.metrics, resampling)
     jackknife = JackknifeUnits(unit_buckets, len(part.slices))
     states, group_states = resolve_groups(part, plan.of(linearized), jackknife, units_of, n_threads, progress)
     errors = linearize(part, linearized, states, units, resampling.in_pairs, n_threads, group_states, progress)
-    others = tuple(own for own in plan.metrics if own not in linearized and own.no_interval is None)
     replicates = None
-    if others and resampling.falls_back:
+    if others:
         bootstrap = resampling.bootstrapped()._replace(in_pairs=False)
         replicates = resample(part, bootstrap, n_threads, units, None, progress, others)
     wins = count_wins(part, unit_buckets, n_threads) if resampling.in_pairs else None
     return states, LinearizedIntervals(errors, unit_buckets, resampling, replicates, wins)
+
+
+def intervals_without_rows(resampling: Resampling) -> Intervals:
+    """The intervals of metrics of no rows: there are none."""
+    buckets = UnitCounter().unit_buckets()
+    if resampling.method == LINEARIZED:
+        return LinearizedIntervals(ErrorsOfValues({}, {}), buckets, resampling)
+    return MetricReplicates({}, buckets, resampling)
 
 
 def resolve_groups(

@@ -191,3 +191,13 @@ def test_equal_models_have_no_difference():
     log = make_log() | {"same": make_log()["new"]}
     one = fm.compare(log, "auc", label="click", scores=["new", "same"], group="user")["auc"]
     assert (one.difference, one.pvalue, one.interval) == (0.0, 1.0, None)
+
+
+@pytest.mark.filterwarnings("ignore::fastmetrics.UndefinedMetricWarning")
+def test_models_without_a_value():
+    log = make_log() | {"flat": np.full(900, 0.25)}
+    comparison = fm.compare(log, "precision,auc", label="click", scores=["flat", "new"], unit="user")
+    assert math.isnan(comparison["precision"].pvalue)
+    assert comparison["precision"].interval is None
+    assert "flat" in comparison["precision"].reason
+    assert comparison["auc"].interval is not None

@@ -44,7 +44,6 @@ OF_ONE_MODEL = (EVALUATE, ACCUMULATOR, SPARK)  # compare has a list of models in
 
 # What entry points refuse that is not a whole option.
 ROWS, QUANTILES, NATIVE_FILTERS, DELONG_TEST = "rows as units", "quantiles", "native filters", "DeLong's test"
-LINEARIZED_ONLY = "linearized intervals alone"
 COUNTED_ROWS = "metrics of texts and of labels, whose rows are counted and not kept"
 # Beside the entry points: questions in files, and with the bytes of states.
 STORED = "a stored question"

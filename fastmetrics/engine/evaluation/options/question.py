@@ -15,7 +15,6 @@ from fastmetrics.engine.evaluation.options.option import (
     FILTER,
     FLAG,
     LEVEL,
-    LINEARIZED_ONLY,
     METRICS,
     MODELS,
     NATIVE_FILTERS,
@@ -324,11 +323,6 @@ OPTIONS = (
                 "{entry_point} has no ci_method='delong', which reads the rows of both models in one place; "
                 "'bootstrap' and 'normal' resample units",
                 DELONG_TEST,
-            ),
-            Refusal(
-                (SPARK, SPARK_COMPARE, DISTRIBUTED),
-                "{entry_point} has no ci_method={found!r}: leave it out, and units are resampled",
-                LINEARIZED_ONLY,
             ),
         ),
     ),
