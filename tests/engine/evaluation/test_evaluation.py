@@ -218,7 +218,6 @@ REFUSED = {
     ("approximate", None): ({"approximate": True, "group": None}, "has no approximate=True"),
     ("by", table.QUANTILES): ({"by": "qcut(old, 4)"}, r"'qcut\(old, 4\)' needs all rows"),
     ("unit", table.ROWS): ({"ci": 0.9, "group": None}, "rows of batches and partitions have no places in a log"),
-    ("ci_method", table.LINEARIZED_ONLY): ({"ci": 0.9, "ci_method": "linearized"}, "has no ci_method='linearized'"),
     ("ci_method", table.DELONG_TEST): ({"ci": 0.9, "ci_method": "delong", "unit": "row"}, "has no ci_method='delong'"),
     ("ci", table.COUNTED_ROWS): (
         {"metrics": "bleu", "ci": 0.9, "group": None, "unit": "user"}, "has no intervals for metrics of text",
