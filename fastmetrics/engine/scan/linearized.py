@@ -208,8 +208,8 @@ def states_of_entries(
     part: PartState, plan: Plan, units: JackknifeUnits, n_threads: int
 ) -> dict[Any, JackknifeStates] | None:
     """The states of rows by entry, of the slices of the current pass; None if `replicate_additive` has to make them."""
-    if part.unit_exchange is None or not plan.needs("none"):
-        return None
+    if part.unit_exchange is None or part.states_by_unit or not plan.needs("none"):
+        return None  # no rows are stored, or only those of the first units
     store = part.unit_exchange.store
     found: dict[Any, JackknifeStates] = {}
     reductions = [

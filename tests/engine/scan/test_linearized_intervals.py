@@ -126,6 +126,15 @@ def test_more_units_than_entries_share_them():
         assert one.standard_error != other.standard_error
 
 
+def test_rows_that_are_not_kept_count_too():
+    """Metrics of sums alone keep no rows once there are more units than entries."""
+    log = make_log(120_000, 40_000)
+    alone = evaluate(log, ["logloss", "f1"])
+    with_others = evaluate(log, ["logloss", "f1", "gauc", "auc"])
+    for metric in ("logloss", "f1"):
+        assert alone.result(metric).standard_error == with_others.result(metric).standard_error
+
+
 def test_four_rows_that_are_all_right_are_not_certain():
     log = {"click": [0, 1, 0, 1], "score": [0.1, 0.9, 0.2, 0.8]}
     report = fm.evaluate(log, ["accuracy", "auc"], label="click", score="score", ci=0.95)
