@@ -73,6 +73,30 @@ SCALES = {
 }
 
 
+class ScoreInfluence(NamedTuple):
+    """What the rows of a metric of the order of scores add to its value.
+
+    Attributes
+    ----------
+    of_classes : callable
+        From the `ClassMasses` of scores to what a row of each class of scores adds to the value to first order:
+        float64[n_classes, 2], for negatives relative to the weight of all negatives, and for positives to that of all
+        positives.
+    crossed : callable or None
+        For the greatest distance: from the masses of two halves of the units, float64[2, n_classes] each, to the mean
+        distance of each half at the other half's threshold.
+    """
+
+    of_classes: Callable[[Any], Any]
+    crossed: Callable[[Any, Any], float] | None = None
+
+
+class BinErrors(NamedTuple):
+    """The signed errors of bins whose sizes a metric adds up: `find(*states)` has a row for each of many states."""
+
+    find: Callable[..., Any]
+
+
 class IntervalSpec(NamedTuple):
     """How to compute an interval of a metric from states, without resampling. Rows are assumed independent.
 
@@ -154,10 +178,9 @@ class MetricSpec:
         `many(parameters, *states)` returns the values of many states of each statistic (`ManySums`): the bits of
         `finalise`, or NaN where it has to be asked. Intervals take less time with it.
     influence : callable or None
-        Of a metric of the order of scores: `influence(**parameters)` returns a function, or None if there is none for
-        these parameters. From the `ClassMasses` of scores it finds what a row of each class of scores adds to the value
-        to first order: float64[n_classes, 2], for negatives relative to the weight of all negatives, and for positives
-        to that of all positives.
+        `influence(**parameters)` returns a `ScoreInfluence`, which metrics of the order of scores need for linearized
+        intervals, or `BinErrors`, with which an interval allows for the noise of bins; None if there are none for these
+        parameters.
     """
 
     name: str

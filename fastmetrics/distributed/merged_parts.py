@@ -164,7 +164,7 @@ class MergedPart:
     def errors(self, metrics: Sequence[Metric], resampling: Resampling, buckets: UnitBuckets) -> ErrorsOfValues:
         """The errors of metrics with linearized intervals."""
         units = JackknifeUnits(buckets, len(self.part.slices))
-        errors = ErrorsOfValues({}, {})
+        errors = ErrorsOfValues.empty(resampling.level)
         n_models = len(self.part.names.scores) if resampling.in_pairs else 0
         additive = [metric for metric in metrics if metric.spec.exchange != "range"]
         add_additive(errors, additive, self.part, self.states, self.find_entries, units, ALL_SLICES, n_models)

@@ -194,6 +194,7 @@ def metric_form(
     default: bool = False,
     has_function: bool = True,
     many: Callable[..., Any] | None = None,
+    influence: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """Register the decorated finaliser as another form of metric `name`: of other columns of a model than scores.
 
@@ -207,7 +208,7 @@ def metric_form(
         form = replace(
             spec, roles=roles, statistics=statistics, undefined=undefined, parameters=parameters or {},
             checks=checks or {}, variants=variants, finalise=finalise, interval=None, default=default,
-            other_forms=(), many=many, influence=None, summary=(finalise.__doc__ or "").strip().partition("\n")[0],
+            other_forms=(), many=many, influence=influence, summary=(finalise.__doc__ or "").strip().partition("\n")[0],
             function=spec.function if has_function else None,
         )  # fmt: skip
         new = replace(spec, other_forms=(*spec.other_forms, form))

@@ -342,6 +342,12 @@ class JackknifeStates(AdditiveReplicates):
         own.alone = True
         return own
 
+    def of_all(self) -> ManySums:
+        """The state of all rows."""
+        own = copy(self)
+        own.sums, own.replicates, own.alone = self.sums.sum(axis=1, keepdims=True), 1, True
+        return next(own.many(1))
+
     def integers(self, columns: np.ndarray) -> np.ndarray:
         own = self.sums[self.row_of[columns]]
         return np.asarray((own if self.alone else own.sum(axis=1, keepdims=True) - own).T)

@@ -21,20 +21,27 @@ class Contributions(NamedTuple):
         Which entries have weight in the value; the changes of others are 0.
     n_effective : int
         Entries with weight; of scores, the fewer of those with positives and of those with negatives.
+    crossed : float or None
+        Of a greatest distance: the mean distance of each half of the units at the other half's threshold.
+    of_bins : tuple or None
+        Of a sum of the sizes of errors of bins: these errors, and the changes of each, float64[n_entries, n_bins].
     """
 
     changes: np.ndarray
     counted: np.ndarray
     n_effective: int
+    crossed: float | None = None
+    of_bins: tuple[np.ndarray, np.ndarray] | None = None
 
     def error(self) -> ErrorEstimate:
         """The standard error and its degrees of freedom."""
         return estimate_error(self.changes[self.counted], self.n_effective)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled are the entries that count, or change the value: others have no rows."""
+        """Pickled are the entries that count, or change the value: others have no rows. Bins are never sent."""
         kept = np.flatnonzero(self.counted | (self.changes != 0)).astype(np.int32)
-        return restore, (self.changes.shape[0], kept, self.changes[kept], self.counted[kept], self.n_effective)
+        of_kept = self.changes[kept], self.counted[kept], self.n_effective, self.crossed
+        return restore, (self.changes.shape[0], kept, *of_kept)
 
     def minus(self, other: Contributions) -> Contributions:
         """The contributions to the difference of two values of the same rows."""
@@ -46,9 +53,14 @@ class Contributions(NamedTuple):
 
 
 def restore(
-    n_entries: int, kept: np.ndarray, changes: np.ndarray, counted: np.ndarray, n_effective: int
+    n_entries: int,
+    kept: np.ndarray,
+    changes: np.ndarray,
+    counted: np.ndarray,
+    n_effective: int,
+    crossed: float | None,
 ) -> Contributions:
     """The contributions of all entries, of which some were pickled."""
-    found = Contributions(np.zeros(n_entries), np.zeros(n_entries, bool), n_effective)
+    found = Contributions(np.zeros(n_entries), np.zeros(n_entries, bool), n_effective, crossed)
     found.changes[kept], found.counted[kept] = changes, counted
     return found

@@ -15,6 +15,7 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, label_name, score_name
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH
+from fastmetrics._core.metric_spec import ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.additive_replicates import JackknifeUnits
@@ -31,10 +32,10 @@ from fastmetrics._kernels.resampling import score_classes as kernels
 
 SAMPLED_ROWS = 1 << 19  # from which classes are found
 MOST_HASH = (1 << 64) - 1
+HALF = np.uint64(1)  # the bit of a hash that divides units into halves
 MOST_CELLS = 1 << 22  # classes of scores of all slices together
 NO_WEIGHTS: np.ndarray = np.empty(0, np.int64)
 Columns = dict[str, np.ndarray]
-Influence = Callable[[ClassMasses], np.ndarray]
 ONES = np.ones((1, 2), np.int64)
 
 
@@ -69,8 +70,8 @@ class ScoredRows(NamedTuple):
 class ScoreMasses(NamedTuple):
     """The classes of the scores of one output, and the weights of each, of all rows or of every slice.
 
-    `masses` are int64[n_slices * n_classes, 2]; without slices, n_slices is 1. Weights are integers, times a power of
-    two that makes the greatest one 2**WEIGHT_BITS; without weights each row has 1.
+    `masses` are int64[2, n_slices * n_classes, 2], of both halves of the units; without slices, n_slices is 1. Weights
+    are integers, times a power of two that makes the greatest one 2**WEIGHT_BITS; without weights each row has 1.
     """
 
     rows: ScoredRows
@@ -80,9 +81,13 @@ class ScoreMasses(NamedTuple):
     masses: np.ndarray
 
     def of_slice(self, number: int) -> ClassMasses:
-        n = self.classes.n_classes
-        negatives, positives = self.masses[number * n : (number + 1) * n].T.astype(np.float64)
+        negatives, positives = self.of_halves(number).sum(axis=0).astype(np.float64)
         return ClassMasses(negatives, positives)
+
+    def of_halves(self, number: int) -> np.ndarray:
+        """The masses of both halves of the units, int64[2, 2, n_classes]: of negatives, and of positives."""
+        n = self.classes.n_classes
+        return self.masses[:, number * n : (number + 1) * n].transpose(0, 2, 1)
 
 
 def names_of_rows(rows: ScoredRows, *others: str) -> list[str]:
@@ -126,16 +131,18 @@ def find_score_masses(rows: ScoredRows, sizes: Sequence[int]) -> Iterator[ScoreM
     for n_slices in sizes:
         most = min(MOST_CLASSES, max(1, MOST_CELLS // max(1, n_slices)))
         classes = find_classes(dtype, count, most)
-        names = names_of_rows(rows, *([SLICE] if n_slices else []))
+        names = names_of_rows(rows, HASH, *([SLICE] if n_slices else []))
 
         def weigh(sums: np.ndarray, columns: Columns, classes: ScoreClasses = classes) -> None:
             cells = cells_of(columns, classes, score)
+            cells += (columns[HASH] & HALF).astype(np.int32) * np.int32(sums.shape[0] // 2)
             weights = integer_weights(columns, exponent)
             labels = columns[label_name(output.label)].view(np.uint8)
             kernels.add_by_class(cells, np.zeros_like(cells), labels, weights, ONES, 0, sums)
 
-        shape = (max(1, n_slices) * classes.n_classes, 2)
-        yield ScoreMasses(rows, classes, exponent, n_slices, rows.sum(names, shape, weigh))
+        n = max(1, n_slices) * classes.n_classes
+        masses = rows.sum(names, (2 * n, 2), weigh).reshape(2, n, 2)
+        yield ScoreMasses(rows, classes, exponent, n_slices, masses)
 
 
 def cells_of(columns: Columns, classes: ScoreClasses, score: str) -> np.ndarray:
@@ -147,7 +154,7 @@ def cells_of(columns: Columns, classes: ScoreClasses, score: str) -> np.ndarray:
 
 
 def find_score_contributions(
-    masses: ScoreMasses, influences: Sequence[Influence], units: JackknifeUnits
+    masses: ScoreMasses, influences: Sequence[ScoreInfluence], units: JackknifeUnits
 ) -> Iterator[tuple[int, int | None, Contributions]]:
     """The contributions of all entries to the values with these influences: of all rows (None) or of every slice.
 
@@ -182,14 +189,17 @@ def find_score_contributions(
         own_masses = sums[0, where]
         for influence_number, own in enumerate(sums[1:, where]):
             scale = scales[influence_number][number] * (1 << shift)
-            yield influence_number, number if n_slices else None, contributions_of(own_masses, own, scale)
+            found, crossed = contributions_of(own_masses, own, scale), influences[influence_number].crossed
+            if crossed is not None:
+                found = found._replace(crossed=crossed(*masses.of_halves(number)))
+            yield influence_number, number if n_slices else None, found
 
 
-def values_of_classes(influence: Influence, masses: ClassMasses) -> np.ndarray:
+def values_of_classes(influence: ScoreInfluence, masses: ClassMasses) -> np.ndarray:
     """The influences of rows by class of scores; 0 if a class of labels has no rows, for the value is undefined."""
     if not (masses.negatives.any() and masses.positives.any()):
         return np.zeros((masses.negatives.shape[0], 2))
-    return influence(masses)
+    return np.asarray(influence.of_classes(masses))
 
 
 def contributions_of(masses: np.ndarray, sums: np.ndarray, scale: float) -> Contributions:

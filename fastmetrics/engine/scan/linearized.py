@@ -16,8 +16,11 @@ from fastmetrics._core.comparison.win_counts import WinCounts
 from fastmetrics._core.distributions.student import student_pvalue
 from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.grouping import grouped
+from fastmetrics._core.inference.calibration_error import calibration_interval
 from fastmetrics._core.inference.errors import ErrorEstimate
-from fastmetrics._core.inference.intervals import find_interval, why_no_error
+from fastmetrics._core.inference.greatest_distance import distance_interval
+from fastmetrics._core.inference.intervals import ConfidenceInterval, find_interval, why_no_error
+from fastmetrics._core.metric_spec import BinErrors, ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits, SliceRange, new_states
@@ -59,7 +62,7 @@ def has_linearized(metric: Metric) -> bool:
     if metric.no_interval is not None:
         return False
     if metric.spec.exchange == "range":
-        return metric.influence is not None
+        return isinstance(metric.influence, ScoreInfluence)
     return metric.group_stat is None and all(map(adds_up, metric.statistics()))
 
 
@@ -100,18 +103,34 @@ def test_error(change: float, error: ErrorEstimate | None, level: float) -> Test
 class ErrorsOfValues(NamedTuple):
     """The errors of values and, of models in pairs, of their differences, by metric, output and slice.
 
-    The difference of an output is that from its baseline.
+    The difference of an output is that from its baseline. `of_bins` are the intervals of sums of the sizes of errors,
+    at the level; `crossed` are the crossed distances of greatest ones.
     """
 
     of_values: dict[ReplicateKey, ErrorEstimate]
     of_differences: dict[ReplicateKey, ErrorEstimate]
+    of_bins: dict[ReplicateKey, ConfidenceInterval]
+    crossed: dict[ReplicateKey, float]
+    level: float
+
+    @classmethod
+    def empty(cls, level: float) -> ErrorsOfValues:
+        return cls({}, {}, {}, {}, level)
 
     def add(
         self, metric: Metric, slice_number: int | None, by_output: Mapping[int, Contributions], n_models: int
     ) -> None:
         """Add the contributions to the values of all outputs; with `n_models` models, also those to differences."""
         for output, own in by_output.items():
-            self.of_values[metric, output, slice_number] = own.error()
+            key = metric, output, slice_number
+            self.of_values[key] = own.error()
+            if own.crossed is not None:
+                self.crossed[key] = own.crossed
+            if own.of_bins is not None:
+                errors, changes = own.of_bins
+                self.of_bins[key], _ = calibration_interval(
+                    errors, changes[own.counted], own.n_effective, self.level
+                )
             baseline = output - output % n_models if n_models else output
             if baseline != output and baseline in by_output:  # without a value it is not
                 self.of_differences[metric, output, slice_number] = own.minus(by_output[baseline]).error()
@@ -149,9 +168,18 @@ class LinearizedIntervals(NamedTuple):
             if self.others is None or metric.no_interval is not None:
                 return Interval(None, None, {"interval": metric.no_interval or NO_LINEARIZED})
             return self.others.interval(metric, output, slice_number, value)
-        ends, reason = find_interval(value.value, error, metric.scale, self.resampling.level)
+        ends, reason = self.find(metric, (metric, output, slice_number), value.value, error)
         coverage = {"units": error.n_units, **({} if reason is None else {"interval": reason})}
         return Interval(ends, None if math.isnan(error.standard_error) else error.standard_error, coverage)
+
+
+    def find(self, metric: Metric, key: ReplicateKey, value: float, error: ErrorEstimate) -> ConfidenceInterval:
+        level, of_bins, crossed = self.resampling.level, self.errors.of_bins.get(key), self.errors.crossed.get(key)
+        if of_bins is not None:
+            return of_bins
+        if crossed is not None:
+            return distance_interval(value, crossed, error, level)
+        return find_interval(value, error, metric.scale, level)
 
 
 def linearize(
@@ -159,6 +187,7 @@ def linearize(
     metrics: Sequence[Metric],
     states: FinalStates,
     units: tuple[UnitBuckets, UnitsOfGroups | None],
+    level: float,
     in_pairs: bool,
     n_threads: int,
     group_states: Mapping[Any, Any] | None = None,
@@ -167,7 +196,7 @@ def linearize(
     """The errors of metrics that have linearized intervals. `group_states` are those of entries, if they are known."""
     unit_buckets, units_of = units
     jackknife = JackknifeUnits(unit_buckets, len(part.slices))
-    errors = ErrorsOfValues({}, {})
+    errors = ErrorsOfValues.empty(level)
     n_models = len(part.names.scores) if in_pairs else 0
     additive = tuple(metric for metric in metrics if metric.spec.exchange != "range")
     by_score = [metric for metric in metrics if metric.spec.exchange == "range"]
@@ -276,7 +305,7 @@ def contributions_by_score(
     rows: ScoredRows, metrics: Sequence[Metric], sizes: Sequence[int], units: JackknifeUnits
 ) -> Iterator[tuple[Metric, int | None, Contributions]]:
     """The contributions to metrics of the order of scores: of all rows together (0), or of so many slices."""
-    own = [(metric, metric.influence) for metric in metrics if metric.influence is not None]
+    own = [(metric, metric.influence) for metric in metrics if isinstance(metric.influence, ScoreInfluence)]
     for masses in find_score_masses(rows, sizes) if own else ():
         for number, slice_number, found in find_score_contributions(masses, [influence for _, influence in own], units):
             yield own[number][0], slice_number, found
@@ -294,4 +323,15 @@ def additive_contributions(metric: Metric, value: float, states: Sequence[Jackkn
     if alone is None:
         alone = finalise_metric(metric, entries, used.shape[0])
     counted = used & ~(np.isnan(alone) & (changes == 0.0))
-    return Contributions(changes, counted, int(counted.sum()))
+    found = Contributions(changes, counted, int(counted.sum()))
+    if not isinstance(metric.influence, BinErrors):
+        return found
+    return found._replace(of_bins=errors_of_bins(metric.influence, states))
+
+
+def errors_of_bins(of_metric: BinErrors, states: Sequence[JackknifeStates]) -> tuple[np.ndarray, np.ndarray]:
+    """The errors of all bins, and what leaving each entry out changes of them: float64[entries, bins]."""
+    step = min(own.step for own in states)
+    without = np.concatenate([of_metric.find(*own) for own in zip(*(own.many(step) for own in states), strict=True)])
+    (whole,) = of_metric.find(*(own.of_all() for own in states))
+    return whole, whole - without

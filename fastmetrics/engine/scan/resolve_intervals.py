@@ -46,7 +46,9 @@ def resolve_intervals(
     linearized, others = divide_metrics(plan.metrics, resampling)
     jackknife = JackknifeUnits(unit_buckets, len(part.slices))
     states, group_states = resolve_groups(part, plan.of(linearized), jackknife, units_of, n_threads, progress)
-    errors = linearize(part, linearized, states, units, resampling.in_pairs, n_threads, group_states, progress)
+    errors = linearize(
+        part, linearized, states, units, resampling.level, resampling.in_pairs, n_threads, group_states, progress
+    )
     replicates = None
     if others:
         bootstrap = resampling.bootstrapped()._replace(in_pairs=False)
@@ -59,7 +61,7 @@ def intervals_without_rows(resampling: Resampling) -> Intervals:
     """The intervals of metrics of no rows: there are none."""
     buckets = UnitCounter().unit_buckets()
     if resampling.method == LINEARIZED:
-        return LinearizedIntervals(ErrorsOfValues({}, {}), buckets, resampling)
+        return LinearizedIntervals(ErrorsOfValues.empty(resampling.level), buckets, resampling)
     return MetricReplicates({}, buckets, resampling)
 
 

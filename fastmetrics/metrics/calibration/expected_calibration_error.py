@@ -26,6 +26,7 @@ from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.columns.vector_columns import check_labels
 from fastmetrics._core.kinds import PROBABILITIES
+from fastmetrics._core.metric_spec import BinErrors
 from fastmetrics._core.registry import metric, metric_form
 from fastmetrics._core.state import Fields, ManySums, Sums
 from fastmetrics._core.statistic import AdditiveStatistic, Value
@@ -178,6 +179,17 @@ def calibration_errors(parameters: dict[str, Any], others: ManySums, states: Man
     return values
 
 
+def signed_errors(bins: int) -> BinErrors:
+    """The error of each bin: predicted less observed positives, divided by the weight of all bins."""
+
+    def find(others: ManySums, states: ManySums) -> np.ndarray:
+        weights, predicted, positives = CalibrationBins(bins).sums_of_many(states)
+        total = reduce(add, weights).or_one()
+        return np.stack([exact.quotients(p - y, total) for p, y in zip(predicted, positives, strict=True)], axis=1)
+
+    return BinErrors(find)
+
+
 @metric(
     "ece",
     exchange="none",
@@ -191,6 +203,7 @@ def calibration_errors(parameters: dict[str, Any], others: ManySums, states: Man
     variants=("ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"),
     aliases=("expected_calibration_error",),
     many=calibration_errors,
+    influence=lambda bins, norm, sampling_rate: signed_errors(bins) if norm == "l1" else None,
     near_names={
         "mce": "for the greatest distance of a bin, write ece(norm=max); 'ece' is the mean",
         "maximum_calibration_error": "write ece(norm=max); 'ece' is the mean over bins",
@@ -242,6 +255,7 @@ class TopLabelBins(AdditiveStatistic):
     default=True,
     has_function=False,
     many=calibration_errors,
+    influence=lambda labels, bins, norm: signed_errors(bins) if norm == "l1" else None,
 )
 def finalise_top_label_ece(parameters: dict[str, Any], rows: Sums, bins: Sums) -> Value:
     """Expected calibration error of the most probable class: its probability against the share of rows it is right."""

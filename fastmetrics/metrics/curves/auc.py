@@ -17,7 +17,7 @@ from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, check_infinities, order_rows
 from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
-from fastmetrics._core.metric_spec import IntervalSpec
+from fastmetrics._core.metric_spec import IntervalSpec, ScoreInfluence
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.delong_placements import Placements, find_interval
 from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pairs, pair_influence, undefined_reason
@@ -442,7 +442,7 @@ def check_optional_max_fpr(max_fpr: Any) -> None:
     exchange="range",
     scale="share",
     statistics=lambda max_fpr: (PairsWon() if is_whole(max_fpr) else PartialArea(max_fpr),),
-    influence=lambda max_fpr: pair_influence if is_whole(max_fpr) else None,
+    influence=lambda max_fpr: ScoreInfluence(pair_influence) if is_whole(max_fpr) else None,
     function=roc_auc_score,
     undefined="one class only",
     parameters={"max_fpr": None},

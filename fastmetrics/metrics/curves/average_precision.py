@@ -21,6 +21,7 @@ from fastmetrics._core.exchange.runs import (
     weighted_precision,
 )
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, check_infinities
+from fastmetrics._core.metric_spec import ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import NO_POSITIVE, NO_WEIGHT, pair_coverage
@@ -285,7 +286,7 @@ def precision_influence(masses: ClassMasses) -> np.ndarray:
     exchange="range",
     scale="share",
     statistics=lambda: (PrecisionSum(),),
-    influence=lambda: precision_influence,
+    influence=lambda: ScoreInfluence(precision_influence),
     function=average_precision_score,
     undefined="no positive row",
     aliases=("average_precision_score", "average_precision"),

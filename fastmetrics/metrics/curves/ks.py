@@ -11,6 +11,7 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeState, RangeStatistic, Runs
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
+from fastmetrics._core.metric_spec import ScoreInfluence
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.score_statistics.score_histogram import ScoreHistogram
@@ -105,6 +106,12 @@ def ks_from_rows(rows: OrderedRows) -> float:
     return warn_and_unwrap("ks_statistic", result)
 
 
+def influence_of_rows() -> ScoreInfluence:
+    from fastmetrics._core.inference.greatest_distance import crossed_distance  # only intervals need it
+
+    return ScoreInfluence(distance_influence, crossed_distance)
+
+
 def distance_influence(masses: ClassMasses) -> np.ndarray:
     """The influence of a row on the distance at the threshold where it is greatest."""
     false_rates, true_rates = (masses.from_above(own) / own.sum() for own in masses)
@@ -120,7 +127,7 @@ def distance_influence(masses: ClassMasses) -> np.ndarray:
     exchange="range",
     scale="share",
     statistics=lambda: (Extremes(),),
-    influence=lambda: distance_influence,
+    influence=influence_of_rows,
     function=ks_statistic,
     undefined="one class only",
     aliases=("ks_statistic", "kolmogorov_smirnov"),

@@ -210,3 +210,22 @@ def test_models_without_a_value():
     assert comparison["precision"].interval is None
     assert "flat" in comparison["precision"].reason
     assert comparison["auc"].interval is not None
+
+
+def test_intervals_of_the_greatest_distance_and_of_bins_allow_for_their_bias():
+    """A calibrated model has a calibration error of 0, and the interval has it; the distance is corrected downwards."""
+    rng = np.random.default_rng(2)
+    log = make_log(20_000, 500)
+    log["click"] = (rng.random(20_000) < log["new"]).astype(int)
+    log["copies"] = 1 + log["user"] % 3
+    repeated = select(log, np.repeat(np.arange(20_000), log["copies"]))
+    for options, own in (({}, log), ({"by": "channel"}, log), ({"weight": "copies"}, log)):
+        for result in evaluate(own, ["ece", "ks"], **options):
+            if result.metric == "ece":
+                assert result.interval[0] == 0 < result.interval[1]
+            else:
+                middle = float(result.coverage["interval"].split("around ")[1].split(":")[0])
+                assert result.interval[0] < middle < result.value < result.interval[1]
+    for metric, tolerance in (("ece", 1e-6), ("ks", 2e-3)):  # copies make other classes of scores
+        weighted = evaluate(log, metric, weight="copies").result(metric).interval
+        assert weighted == pytest.approx(evaluate(repeated, metric).result(metric).interval, rel=tolerance)
