@@ -42,6 +42,7 @@ from fastmetrics.metrics.curves.partial_area import (
     check_max_fpr,
     finalise_partial_area,
     height_at,
+    influence_of_area,
     standardized_area,
 )
 from fastmetrics.metrics.curves.roc_curve import compute_roc_rates
@@ -442,7 +443,7 @@ def check_optional_max_fpr(max_fpr: Any) -> None:
     exchange="range",
     scale="share",
     statistics=lambda max_fpr: (PairsWon() if is_whole(max_fpr) else PartialArea(max_fpr),),
-    influence=lambda max_fpr: ScoreInfluence(pair_influence) if is_whole(max_fpr) else None,
+    influence=lambda max_fpr: ScoreInfluence(pair_influence) if is_whole(max_fpr) else influence_of_area(max_fpr),
     function=roc_auc_score,
     undefined="one class only",
     parameters={"max_fpr": None},
@@ -469,6 +470,7 @@ def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs |
     exchange="range",
     scale="share",
     statistics=lambda max_fpr, standardize: (PartialArea(max_fpr),),
+    influence=influence_of_area,
     function=partial_auc_score,
     undefined="one class only",
     parameters={"max_fpr": 0.1, "standardize": False},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeState, RangeStatistic, Runs
 from fastmetrics._core.exchange.sorted_rows import OrderedRows
+from fastmetrics._core.metric_spec import ScoreInfluence
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Value
 
 if TYPE_CHECKING:
+    from fastmetrics._core.score_statistics.score_classes import ClassMasses
     from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
 
 __all__ = ["lift"]
@@ -114,11 +117,39 @@ def lift(
     return warn_and_unwrap("lift", finalise_lift({"q": q}, state))
 
 
+NEIGHBOURS = 4  # the rows about the threshold are a fourth of those above it, or of those below
+
+
+def top_influence(q: float, masses: ClassMasses) -> np.ndarray:
+    """The influence of a row on the positives on top, and on the threshold where the top ends.
+
+    A row above the threshold moves it up. The share of positives that leave the top then is that of the rows near it.
+    """
+    negatives, positives = masses
+    rows = negatives + positives
+    total, total_positives = float(rows.sum()), float(positives.sum())
+    left = q * total - (masses.from_above(rows) - rows)  # what of the top is in each class, and in those below it
+    on_top = np.clip(np.divide(left, rows, out=np.zeros_like(rows), where=rows > 0), 0.0, 1.0)
+    width = min(q, 1 - q) * total / NEIGHBOURS
+    shares = (masses.below(rows) >= (1 - q) * total - width) & (masses.below(rows) <= (1 - q) * total + width)
+    near = float(rows[shares].sum())
+    moved = float(positives[shares].sum()) / near if near else 0.0
+    hit_rate = float((positives * on_top).sum()) / total_positives
+    of_threshold = moved * (on_top - q)  # relative to the weight of all positives
+    of_negatives = -of_threshold * ((total - total_positives) / total_positives)
+    return np.stack((of_negatives, on_top - hit_rate - of_threshold), axis=1) / q
+
+
+def influence_of_top(q: float) -> ScoreInfluence:
+    return ScoreInfluence(partial(top_influence, q))
+
+
 @metric(
     "lift",
     exchange="range",
     scale="ratio",
     statistics=lambda q: (PositivesOnTop(q),),
+    influence=influence_of_top,
     function=lift,
     undefined="no positive row",
     parameters={"q": 0.1},

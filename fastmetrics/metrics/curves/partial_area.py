@@ -8,17 +8,22 @@ below. Trapezoids are rounded one by one, and their sum is exact.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import EXPONENT, divide, integer_sum
 from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, Cut, RangePosition, RangeStatistic, Runs
+from fastmetrics._core.metric_spec import ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.option_numbers import number_value
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Value
+
+if TYPE_CHECKING:
+    from fastmetrics._core.score_statistics.score_classes import ClassMasses
 
 Point = tuple[float, float]  # false positives and true positives, as counts or weights
 ORIGIN: Point = (0.0, 0.0)
@@ -155,3 +160,27 @@ def finalise_partial_area(max_fpr: float, standardize: bool, piece: CurvePiece) 
         return Value(float("nan"), coverage, reason)
     area = PartialArea(max_fpr).area(piece)
     return Value(standardized_area(area, float(max_fpr)) if standardize else area, coverage)
+
+
+def partial_influence(max_fpr: float, factor: float, masses: ClassMasses) -> np.ndarray:
+    """The influence of a row on the area up to a false positive rate, times `factor`.
+
+    A positive adds the share of the negatives that it beats among those up to the rate; a negative among these adds the
+    positives between it and the last of them, which it moves out.
+    """
+    negatives, positives = masses
+    all_negatives, all_positives = negatives.sum(), positives.sum()
+    false_rates = 1 - masses.below(negatives) / all_negatives  # ties half
+    true_rates = 1 - masses.below(positives) / all_positives
+    beaten = np.clip(max_fpr - false_rates, 0.0, None)
+    counted = false_rates <= max_fpr
+    last = float(true_rates[counted].max(initial=0.0))
+    gained = np.where(counted, true_rates - last, 0.0)
+    area, lost = (positives * beaten).sum() / all_positives, (negatives * gained).sum() / all_negatives
+    return factor * np.stack((gained - lost, beaten - area), axis=1)
+
+
+def influence_of_area(max_fpr: float, standardize: bool = True) -> ScoreInfluence:
+    """The influence on the area, or on McClish's: the area's share between a random order's and the greatest."""
+    rate = float(max_fpr)
+    return ScoreInfluence(partial(partial_influence, rate, 0.5 / (rate - rate * rate / 2) if standardize else 1.0))

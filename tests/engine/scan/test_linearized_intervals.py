@@ -59,11 +59,23 @@ def test_sums_and_means_over_groups_are_the_jackknife(metric, weight):
     assert result.interval[0] < result.value < result.interval[1]
 
 
-@each_case("metric, tolerance", [("auc", 0.01), ("ap", 0.06), ("ks", 0.4)])
+PARTIAL = ["partial_auc(max_fpr=0.3)", "auc(max_fpr=0.2)", "partial_auc(max_fpr=0.5, standardize=True)"]
+
+
+@each_case("metric, tolerance", [("auc", 0.01), ("ap", 0.06), ("ks", 0.4), *((own, 0.05) for own in PARTIAL)])
 def test_the_order_of_scores_is_the_jackknife_to_first_order(metric, tolerance):
     log = make_log(3000, 60)
     error = evaluate(log, metric).result(metric).standard_error
     assert error == pytest.approx(jackknife_error(log, metric), rel=tolerance)
+
+
+def test_the_error_of_lift_is_that_of_repeated_logs():
+    """The threshold moves with the rows: the jackknife of a quantile is wrong, and the spread of other logs is not."""
+    found = [evaluate(make_log(4000, 100, seed), ["lift", "lift(q=0.5)"]) for seed in range(150)]
+    for metric in ("lift", "lift(q=0.5)"):
+        values = [report[metric] for report in found]
+        errors = [report.result(metric).standard_error for report in found]
+        assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.std(values, ddof=1), rel=0.2)
 
 
 def test_weights_of_scores_count_as_repeated_rows():
