@@ -342,7 +342,7 @@ class JackknifeStates(AdditiveReplicates):
         own.alone = True
         return own
 
-    def of_all(self) -> ManySums:
+    def of_all(self) -> ManySparseSums:
         """The state of all rows."""
         own = copy(self)
         own.sums, own.replicates, own.alone = self.sums.sum(axis=1, keepdims=True), 1, True

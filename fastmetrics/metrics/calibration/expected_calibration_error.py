@@ -185,7 +185,7 @@ def signed_errors(bins: int) -> BinErrors:
     def find(others: ManySums, states: ManySums) -> np.ndarray:
         weights, predicted, positives = CalibrationBins(bins).sums_of_many(states)
         total = reduce(add, weights).or_one()
-        return np.stack([exact.quotients(p - y, total) for p, y in zip(predicted, positives, strict=True)], axis=1)
+        return np.stack([(p - y).over(total).high for p, y in zip(predicted, positives, strict=True)], axis=1)
 
     return BinErrors(find)
 
