@@ -145,7 +145,7 @@ class ErrorsOfValues(NamedTuple):
 class LinearizedIntervals(NamedTuple):
     """Linearized intervals of some metrics; `others` are the replicates of those that have none.
 
-    `wins` are the units won and lost by models.
+    `wins` are the units won and lost by models; `units_of` maps groups to units, if units are larger than groups.
     """
 
     errors: ErrorsOfValues
@@ -153,6 +153,7 @@ class LinearizedIntervals(NamedTuple):
     resampling: Resampling
     others: MetricReplicates | None = None
     wins: Mapping[ReplicateKey, WinCounts] | None = None
+    units_of: UnitsOfGroups | None = None
 
     def signature_suffix(self, metric: Metric) -> str:
         """The part of a value's signature that describes its interval."""

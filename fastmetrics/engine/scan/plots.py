@@ -22,11 +22,12 @@ from fastmetrics._core.statistic import GroupedStatistic
 from fastmetrics.engine.plan.column_names import ColumnNames, Key
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
+from fastmetrics.engine.plan.resampling_options import LINEARIZED
 from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.results.report import Report, attach_plots
 from fastmetrics.engine.results.result import Result
 from fastmetrics.engine.scan.final_report import ResolvedPart
-from fastmetrics.engine.scan.intervals import MetricReplicates
+from fastmetrics.engine.scan.intervals import AnalyticIntervals
 from fastmetrics.engine.scan.resolve import group_reduction
 
 # Counts of the replicates, by the plot's name and the number of the output.
@@ -56,15 +57,17 @@ class PlotPlan(NamedTuple):
         return replace(plan, unsliced=tuple(dict.fromkeys(by_row)))
 
     def sample_bands(self, resolved: ResolvedPart, n_threads: int) -> Bands:
-        """The counts of all replicates of the band statistics, if there are intervals by replicates.
+        """The counts of all replicates of the band statistics, if there are intervals by replicates, or by default.
 
-        The resampling units are those of the intervals.
+        The resampling units are those of the intervals. Curves have no linearized bands.
         """
         part, states, intervals = resolved.part, resolved.states, resolved.intervals
         unit_exchange, bands = part.unit_exchange, Bands()
-        if not isinstance(intervals, MetricReplicates) or intervals.unit_buckets.n_units < 2:
+        if intervals is None or isinstance(intervals, AnalyticIntervals) or intervals.unit_buckets.n_units < 2:
             return bands
         resampling = intervals.resampling
+        if resampling.method == LINEARIZED and not resampling.falls_back:
+            return bands
         weights = ReplicateWeights(intervals.unit_buckets, resampling.seed, resampling.replicates)
 
         def new_states(statistics: Sequence[Any]) -> ReplicateAccumulators:

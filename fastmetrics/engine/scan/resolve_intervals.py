@@ -54,7 +54,7 @@ def resolve_intervals(
         bootstrap = resampling.bootstrapped()._replace(in_pairs=False)
         replicates = resample(part, bootstrap, n_threads, units, None, progress, others)
     wins = count_wins(part, unit_buckets, n_threads) if resampling.in_pairs else None
-    return states, LinearizedIntervals(errors, unit_buckets, resampling, replicates, wins)
+    return states, LinearizedIntervals(errors, unit_buckets, resampling, replicates, wins, units_of)
 
 
 def intervals_without_rows(resampling: Resampling) -> Intervals:
