@@ -29,7 +29,7 @@ from fastmetrics._core.tables.group_tables import GroupTableStatistic
 from fastmetrics._kernels.resampling import poisson_weights
 
 STATE_BYTES = 1 << 23  # of states of unit buckets that are made at a time
-MOST_SLICE_ENTRIES = 1 << 22  # of all slices together
+MOST_SLICE_ENTRIES = 1 << 21  # of all slices together
 LEAST_ENTRIES = 1 << 8  # of a slice
 
 
@@ -335,6 +335,13 @@ class JackknifeStates(AdditiveReplicates):
     def used(self) -> np.ndarray:
         """Has an entry rows?"""
         return np.asarray(self.sums.any(axis=0))
+
+    def of_some(self, entries: np.ndarray) -> JackknifeStates:
+        """The states of some entries; the others have no rows."""
+        own = copy(self)
+        own.sums = self.sums[:, entries]
+        own.replicates = int(own.sums.shape[1])
+        return own
 
     def of_entries(self) -> JackknifeStates:
         """The states of every entry by itself."""

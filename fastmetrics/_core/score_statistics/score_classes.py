@@ -17,6 +17,7 @@ from fastmetrics._kernels.resampling.score_classes import FIRST_BITS
 
 MOST_CLASSES = 1 << 16  # about so many are aimed at
 CROWDED = 8  # a class is divided again if it has so many times the rows that are aimed at
+MOST_JOINED = 4  # with so many times the classes that are aimed at, neighbours are joined
 MOST_BITS = 12  # by which a class is divided at a time
 WEIGHT_BITS = 30  # of the integers that stand for weights
 TERM_BITS = 30  # of the integers that stand for terms, whose greatest is below 2**TERM_BITS
@@ -79,6 +80,16 @@ class ScoreClasses:
         return True
 
 
+    def join(self, counts: np.ndarray, most: int) -> None:
+        """Join neighbours to at most `most` classes of about as many rows each; a class with more rows stays alone."""
+        below = counts.cumsum() - counts
+        shares = below * most // max(1, int(counts.sum()))
+        firsts = np.append(0, (shares[1:] != shares[:-1]).cumsum())
+        n = firsts.shape[0]
+        self.divisions.append(Division(firsts.astype(np.int32), np.zeros(n, np.uint8), np.zeros(n, np.uint32)))
+        self.n_classes = int(firsts[-1]) + 1
+
+
 def bit_length(numbers: np.ndarray) -> np.ndarray:
     """The bits of nonnegative integers below 2**53."""
     return np.asarray(np.frexp(numbers.astype(np.float64))[1], np.int64)
@@ -91,6 +102,8 @@ def find_classes(
     classes = ScoreClasses(dtype)
     while classes.divide(count(classes), most):
         pass
+    if classes.n_classes > MOST_JOINED * most:
+        classes.join(count(classes), most)
     return classes
 
 

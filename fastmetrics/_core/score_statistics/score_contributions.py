@@ -33,7 +33,7 @@ from fastmetrics._kernels.resampling import score_classes as kernels
 SAMPLED_ROWS = 1 << 19  # from which classes are found
 MOST_HASH = (1 << 64) - 1
 HALF = np.uint64(1)  # the bit of a hash that divides units into halves
-MOST_CELLS = 1 << 22  # classes of scores of all slices together
+MOST_CELLS = 1 << 20  # classes of scores of all slices together
 NO_WEIGHTS: np.ndarray = np.empty(0, np.int64)
 Columns = dict[str, np.ndarray]
 ONES = np.ones((1, 2), np.int64)

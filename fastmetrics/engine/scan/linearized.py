@@ -230,7 +230,7 @@ def entries_of_slices(
         return
     of_rows = states_of_entries(part, rest, units, n_threads)
     others = rest if of_rows is None else rest.with_statistics(none=())
-    for slices in split_slices_by_memory(part, plan, units.replicates, n_threads):
+    for slices in split_slices_by_memory(part, plan, units.n_entries(0), n_threads):
         yield slices, replicate_additive(part, others, units, units_of, n_threads, slices) | (of_rows or {})
 
 
@@ -314,20 +314,27 @@ def contributions_by_score(
 
 def additive_contributions(metric: Metric, value: float, states: Sequence[JackknifeStates]) -> Contributions:
     """The contributions of all entries to a value, which its finaliser finds without each of them."""
-    used = np.logical_or.reduce([own.used() for own in states])
-    without = finalise_metric(metric, list(states), used.shape[0])
-    changes = value - without
-    changes[~used] = 0.0
+    used = np.flatnonzero(np.logical_or.reduce([own.used() for own in states]))
+    n_entries, n = states[0].replicates, used.shape[0]
+    states = [own.of_some(used) for own in states]
+    changes = value - finalise_metric(metric, list(states), n)
     # An entry counts if it has a value of its own, or changes that of all rows.
-    entries = [own.of_entries() for own in states]
-    alone = find_many_values(metric, entries)
+    alone = find_many_values(metric, [own.of_entries() for own in states])
     if alone is None:
-        alone = finalise_metric(metric, entries, used.shape[0])
-    counted = used & ~(np.isnan(alone) & (changes == 0.0))
-    found = Contributions(changes, counted, int(counted.sum()))
+        alone = finalise_metric(metric, [own.of_entries() for own in states], n)
+    counted = ~(np.isnan(alone) & (changes == 0.0))
+    found = Contributions(spread(changes, used, n_entries), spread(counted, used, n_entries), int(counted.sum()))
     if not isinstance(metric.influence, BinErrors):
         return found
-    return found._replace(of_bins=errors_of_bins(metric.influence, states))
+    whole, of_bins = errors_of_bins(metric.influence, states)
+    return found._replace(of_bins=(whole, spread(of_bins, used, n_entries)))
+
+
+def spread(values: np.ndarray, entries: np.ndarray, n: int) -> np.ndarray:
+    """The values of some of n entries; those of the others are 0."""
+    found = np.zeros((n, *values.shape[1:]), values.dtype)
+    found[entries] = values
+    return found
 
 
 def errors_of_bins(of_metric: BinErrors, states: Sequence[JackknifeStates]) -> tuple[np.ndarray, np.ndarray]:

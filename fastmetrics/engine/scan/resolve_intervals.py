@@ -65,6 +65,11 @@ def intervals_without_rows(resampling: Resampling) -> Intervals:
     return MetricReplicates({}, buckets, resampling)
 
 
+def states_of_slice(weights: ReplicateWeights | JackknifeUnits) -> int:
+    """How many states are kept of each statistic in a slice."""
+    return weights.n_entries(0) if isinstance(weights, JackknifeUnits) else weights.replicates
+
+
 def resolve_groups(
     part: PartState,
     resampled: Plan,
@@ -77,7 +82,7 @@ def resolve_groups(
 
     The second are None if they do not fit into memory together, or if there are none.
     """
-    if not resampled.needs("hash") or not fits_in_one_pass(part, resampled, weights.replicates, n_threads):
+    if not resampled.needs("hash") or not fits_in_one_pass(part, resampled, states_of_slice(weights), n_threads):
         return resolve(part, n_threads, progress, last=False), None
     statistics_of_units = set(resampled.statistics["hash"])
 

@@ -241,3 +241,16 @@ def test_intervals_of_the_greatest_distance_and_of_bins_allow_for_their_bias():
     for metric, tolerance in (("ece", 1e-6), ("ks", 2e-3)):  # copies make other classes of scores
         weighted = evaluate(log, metric, weight="copies").result(metric).interval
         assert weighted == pytest.approx(evaluate(repeated, metric).result(metric).interval, rel=tolerance)
+
+
+def test_many_slices_have_few_classes_of_scores_and_entries():
+    """Of many slices each has fewer classes and entries, so that memory does not grow with them; errors stay close."""
+    rng = np.random.default_rng(8)
+    log = make_log(150_000, 20_000)
+    log["many"] = np.where(np.arange(150_000) < 30_000, 0, rng.integers(1, 400, 150_000))
+    alone = evaluate(select(log, log["many"] == 0), ["auc", "ap", "logloss", "gauc"])
+    sliced = evaluate(log, ["auc", "ap", "logloss", "gauc"], by="many")
+    for one in alone:
+        own = sliced.result(one.metric, slice={"many": 0})
+        assert own.value == one.value
+        assert own.standard_error == pytest.approx(one.standard_error, rel=0.06)
