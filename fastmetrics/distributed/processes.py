@@ -7,10 +7,11 @@ folder that is deleted at the end.
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +28,9 @@ from fastmetrics.distributed.plan import DistributedPlan
 from fastmetrics.distributed.source_state import SourceState
 from fastmetrics.distributed.target_state import TargetState
 from fastmetrics.engine.evaluation.evaluation import Evaluation
+from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.results.report import Report
+from fastmetrics.engine.scan.read_log import make_memory_budget
 
 __all__ = ["evaluate"]
 __dir__ = list_public(globals())
@@ -69,7 +72,7 @@ def evaluate(
     Raises
     ------
     ValueError, TypeError, OverflowError, OSError
-        As `evaluate`; the message names the path, or the process in which rows are counted.
+        As `evaluate`; the message names the path, or the position in `sources`, in which rows are counted.
     concurrent.futures.process.BrokenProcessPool
         A process was killed.
 
@@ -89,10 +92,13 @@ def evaluate(
     n = min(len(sources), count_threads(n_processes))
     plan: DistributedPlan = evaluation.plan(targets=n)
     limit = parse_size(memory_limit, "memory_limit")
+    make_memory_budget(limit, spill_dir, 1)  # a folder that cannot be used is an error now
+    InputOptions.of_keywords(input_options, evaluation.time_zone)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="fastmetrics-", dir=spill_dir)))
         memory = Memory(None if limit is None else limit // n, spill_dir, n)
-        pool = [stack.enter_context(ProcessPoolExecutor(1, get_context("spawn"), end_with_parent)) for _ in range(n)]
+        context, start = get_context("spawn"), (end_with_parent, (folder,))
+        pool = [stack.enter_context(ProcessPoolExecutor(1, context, *start)) for _ in range(n)]
 
         def on_all(step: Any, *arguments: Any) -> list[Any]:
             futures = [process.submit(step, number, *arguments) for number, process in enumerate(pool)]
@@ -110,13 +116,18 @@ def evaluate(
                 on_all(combine, decision, folder)
 
 
-def end_with_parent() -> None:
-    """Let a worker end when the process that started it has ended, however that was."""
+def end_with_parent(folder: Path) -> None:
+    """Let a worker end when the process that started it has ended, however that was, and remove the folder of pieces.
+
+    One of the workers removes it, under another name, so that none of them writes to it any more.
+    """
 
     def wait() -> None:
         parent = parent_process()
         if parent is not None:
             parent.join()
+            with suppress(OSError):
+                shutil.rmtree(folder.rename(folder.with_name(f"{folder.name}-ended")))
             os._exit(1)
 
     Thread(target=wait, daemon=True).start()
@@ -125,7 +136,8 @@ def end_with_parent() -> None:
 def check_sources(sources: Any) -> None:
     """Check that sources are a list, and that no file is in it twice."""
     if not isinstance(sources, (list, tuple)) or not sources:
-        raise ValueError(f"sources must be a list of paths or tables, at least one; found {type(sources).__name__}")
+        found = f"an empty {type(sources).__name__}" if isinstance(sources, (list, tuple)) else type(sources).__name__
+        raise ValueError(f"sources must be a list of paths or tables, at least one; found {found}")
     paths = [os.path.realpath(own) if isinstance(own, (str, os.PathLike)) else None for own in sources]
     for number, path in enumerate(paths):
         if path is not None and (first := paths.index(path)) < number:
@@ -158,7 +170,8 @@ def read(
     """Read the sources of a process."""
     Process.plan, Process.memory = plan, memory
     Process.source = Process.state = plan.partial(number, 0, *memory)
-    for source in sources[number]:
+    for turn, source in enumerate(sources[number]):
+        Process.source.place = f" (rows are counted within sources[{number + turn * len(sources)}])"
         Process.source.update(source, **options)
 
 

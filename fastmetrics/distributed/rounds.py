@@ -43,7 +43,7 @@ class Rounds:
         filtered: int | None = None,
         serialize: Serialize = dumps,
     ) -> None:
-        if not isinstance(targets, int) or targets < 1:
+        if type(targets) is not int or targets < 1:
             raise ValueError(f"targets must be a positive integer; found {targets!r}")
         self.question = question
         self.tasks = list(tasks)

@@ -40,6 +40,9 @@ class SourceState:
         spill_dir: str | None,
         processes: int,
     ) -> None:
+        for name, number in (("source", source), ("attempt", attempt)):
+            if type(number) is not int or number < 0:
+                raise ValueError(f"{name} must be a number from 0 on; found {number!r}")
         self.plan = plan
         self.source = source
         self.attempt = attempt
@@ -57,7 +60,7 @@ class SourceState:
         """
         if table != "log":
             raise ValueError(f"table must be 'log', the only table of a question; found {table!r}")
-        options = InputOptions(**input_options, time_zone=self.plan.question.time_zone)
+        options = InputOptions.of_keywords(input_options, self.plan.question.time_zone)
         is_path = isinstance(data, (str, PathLike))
         with self.error.keep(f" (rows are counted within {data})" if is_path else self.place) as is_valid:
             if is_valid:

@@ -68,9 +68,24 @@ def test_errors_name_the_file(log, tmp_path):
     assert_raises(ValueError, words, processes.evaluate, sources, QUESTION, n_processes=2)
 
 
-def test_wrong_arguments():
-    for sources in ([], "clicks.parquet"):
-        assert_raises(ValueError, "sources must be a list", processes.evaluate, sources, QUESTION)
+def test_errors_name_the_source(log):
+    bad = log.set_column(0, "click", pa.array(range(ROWS)))
+    words = r"'click' has 2 at row 2: .*\(rows are counted within sources\[2\]\)"
+    assert_raises(ValueError, words, processes.evaluate, [log, log, bad, log], QUESTION, n_processes=2)
+
+
+def test_wrong_arguments(log, tmp_path):
+    for sources, found in (([], "an empty list"), ("clicks.parquet", "str"), (log, "Table")):
+        assert_raises(ValueError, f"sources must be a list.*found {found}", processes.evaluate, sources, QUESTION)
+    words = "no option of reading 'formt'; did you mean 'format'"
+    assert_raises(TypeError, words, processes.evaluate, [log], QUESTION, formt="csv")
+    assert_raises(TypeError, words, QUESTION.plan().partial(0).update, log, formt="csv")
+    folder = str(tmp_path / "nowhere")
+    assert_raises(OSError, "spill_dir", processes.evaluate, [log], QUESTION, spill_dir=folder)
+    assert_raises(ValueError, "targets must be a positive integer; found True", QUESTION.plan, True)
+    for wrong in ("a", -1, True, 1.0):
+        assert_raises(ValueError, "source must be a number from 0 on", QUESTION.plan().partial, wrong)
+        assert_raises(ValueError, "attempt must be a number from 0 on", QUESTION.plan().partial, 0, wrong)
     assert_raises(ValueError, "n_processes must be", processes.evaluate, [{}], QUESTION, n_processes=0)
     curves = fm.Evaluation("auc", label="click", score="pctr", curves=True)
     assert_raises(ValueError, "curves=True", processes.evaluate, [{}], curves)

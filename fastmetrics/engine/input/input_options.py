@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.suggestions import suggest
 
 
 class InputOptions(NamedTuple):
@@ -51,6 +52,15 @@ class InputOptions(NamedTuple):
         """Those among the arguments of an entry point; the time zone is that of its question."""
         given = {name: arguments[name] for name in cls._fields if name in arguments}
         return cls(**given | {"time_zone": time_zone})
+
+    @classmethod
+    def of_keywords(cls, given: Mapping[str, Any], time_zone: str | None) -> InputOptions:
+        """Those that are given by keyword; another keyword is an error. The time zone is that of the question."""
+        known = [name for name in cls._fields if name != "time_zone"]
+        for name in given:
+            if name not in known:
+                raise TypeError(f"there is no option of reading {name!r}; {suggest(name, known)}")
+        return cls(**given, time_zone=time_zone)
 
 
 CHANGE_VALUES = ("column_types", "null_values", "decimal_point")  # options of formats
