@@ -70,7 +70,7 @@ def test_sources_of_a_pool(tmp_path):
         ([path, {"y": [1]}, str(link)], r"sources\[0\] and sources\[2\]: .*b.csv is given twice"),
         ((own for own in [path]), "sources must be a list of paths or tables, at least one; found generator"),
         (LOG, "found dict"),
-        ([], "found list"),
+        ([], "found an empty list"),
         (str(path), "found str"),
     ):
         assert_raises(ValueError, message, processes.evaluate, sources, QUESTION)
