@@ -5,6 +5,7 @@ Type checkers and editors read it, and so does fastmetrics/__init__.py: a name's
 
 from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.comparison import Difference
+from fastmetrics._core.comparison.sample_sizes import sample_size
 from fastmetrics._core.comparison.test_results import Estimate
 from fastmetrics._core.comparison.test_results import SignificanceResult
 from fastmetrics._core.registry.parsed_metric import Metric
@@ -230,8 +231,9 @@ __all__ = [
     "precision_at_k", "precision_recall_curve", "precision_recall_fscore_support", "precision_score", "purity_score",
     "r2_score", "r_precision", "rand_score", "rank_biased_precision", "ranking_by_group", "read_qrels", "read_run",
     "read_segments", "recall_at_k", "recall_score", "roc_auc_interval", "roc_auc_score", "roc_curve",
-    "root_mean_squared_error", "root_mean_squared_log_error", "rouge_score", "segment_statistics", "sentence_bleu",
-    "sentence_chrf", "sentence_meteor", "sentence_nist", "sentence_ter", "sign_flip_test", "silhouette_samples",
-    "silhouette_score", "specificity_score", "token_nll", "tokenize", "top_k_accuracy_score", "trec_measure_names",
-    "tukey_hsd", "two_proportion_test", "v_measure_score", "voc_map", "wilcoxon", "xauc", "zero_one_loss",
+    "root_mean_squared_error", "root_mean_squared_log_error", "rouge_score", "sample_size", "segment_statistics",
+    "sentence_bleu", "sentence_chrf", "sentence_meteor", "sentence_nist", "sentence_ter", "sign_flip_test",
+    "silhouette_samples", "silhouette_score", "specificity_score", "token_nll", "tokenize", "top_k_accuracy_score",
+    "trec_measure_names", "tukey_hsd", "two_proportion_test", "v_measure_score", "voc_map", "wilcoxon", "xauc",
+    "zero_one_loss",
 ]

@@ -17,6 +17,7 @@ from fastmetrics.cli.log_options import LogOptions, reject_unused_options, share
 from fastmetrics.cli.outputs import Tables, read_outputs
 from fastmetrics.cli.task_options import read_tasks
 from fastmetrics.cli.terminal import GATE_FAILED, examples, standard_error
+from fastmetrics.engine.evaluation.options import BY_NAME
 
 if TYPE_CHECKING:
     from fastmetrics import Comparison
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "compare clicks.parquet --label click --score old --score new --group user_id",
     "compare log.csv --label y --score a --score b -m '{metrics}' --by country",
-    "compare log.parquet --label y --score a --score b --unit day --fail-if '{gate_metric} drops 0.001'",
-    "compare log.parquet --label y --score a --score b --fail-if '{gate_metric} drops 0.5% significantly' --json -",
+    "compare log.parquet --label y --score a --score b --unit day --fail-if '{gate_metric} worsens 0.001'",
+    "compare log.parquet --label y --score a --score b --fail-if 'anything worsens significantly' --json -",
     "compare systems.parquet -m {text_metrics} --label reference --score a --score b",
     has_gates=True,
 )
@@ -54,24 +55,30 @@ def compare(
     correction: Annotated[
         Literal["holm", "benjamini-hochberg", "none"],
         typer.Option(
-            help="How p-values are adjusted over all metrics, slices and models.", rich_help_panel=options.INTERVALS
+            help="How p-values are adjusted within all rows, and within each set of slices.",
+            rich_help_panel=options.INTERVALS,
         ),
     ] = "holm",
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(metavar=BY_NAME["margin"].metavar, help=BY_NAME["margin"].help, rich_help_panel=options.INTERVALS),
+    ] = None,
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
             metavar="GATE",
-            help=f"Exit with code {GATE_FAILED} if it holds for any score: '{escape(FORM)}'. The value itself has "
-            "to drop or rise by at least the amount, whether or not a higher value is better; significantly: adjusted "
-            "p below 1 - ci. Without 'in any slice' it tests only all rows. An undefined value fails. "
-            "May be repeated.",
+            help=f"Exit with code {GATE_FAILED} if it holds for any score: '{escape(FORM)}'. A metric worsens in its "
+            "own direction ('anything': each of them); the value itself drops or rises, whether or not a higher value "
+            "is better. By at least the amount; significantly: the verdict is better, worse or different. Without 'in "
+            "any slice' it tests only all rows. An undefined value fails. May be repeated.",
             rich_help_panel=options.OUTPUT,
         ),
     ] = None,
 ) -> None:
     """Compare models on the same log: differences with intervals and p-values, paired by user, units won and lost.
 
-    All scores are resampled with the same units: users if there is a group, otherwise rows.
+    The verdict of each line is decided for all rows together, and for each set of slices.
+    The units are users if there is a group, otherwise rows.
     The numbers do not depend on the number of threads, nor on the order of rows unless rows are the units.
     """
     from fastmetrics.reporting.comparison_table import comparison_document
@@ -83,6 +90,7 @@ def compare(
     baseline = stored.get("baseline") if baseline is None else baseline
     if "correction" in stored and not options.was_given(context, "correction"):
         correction = stored["correction"]
+    margins = read_margins(margin) if margin else stored.get("margin")
     gates = [read_gate(text) for text in fail_if or ()]
     models = {
         role: columns
@@ -115,10 +123,27 @@ def compare(
         baseline=options.split_columns(baseline) if baseline and log.probabilities else baseline,
         ci=level,
         correction=correction,
+        margin=margins,
         stored=stored,
         **arguments,
     )
     report_failures(gates, comparison)
+
+
+def read_margins(texts: list[str]) -> dict[str, float]:
+    """The values of --margin: "auc=0.001"."""
+    found: dict[str, float] = {}
+    for text in texts:
+        name, equals, number = text.rpartition("=")
+        try:
+            value = float(number) if equals else None
+        except ValueError:
+            value = None
+        if value is None or not name or name in found:
+            why = f"{name} has two margins" if name in found else f"cannot read {text!r}; write METRIC=VALUE, auc=0.001"
+            raise typer.BadParameter(why, param_hint="--margin")
+        found[name] = value
+    return found
 
 
 def compared_metrics(
@@ -129,14 +154,14 @@ def compared_metrics(
 
     if requested:
         metrics = read_metrics(requested, grouped=grouped, model_roles=(model_role,))
-    elif gates:
+    elif any(gate.metric for gate in gates):
         metrics = []
     else:
         undirected = {spec.example for spec in fastmetrics.describe_metrics() if spec.direction == "none"}
         defaults = read_metrics(None, grouped=grouped, model_roles=(model_role,))
         metrics = [name for name in defaults if name not in undirected]
     names = [repr(metric) for metric in make_plan(metrics, (model_role,)).metrics] if metrics else []
-    names = list(dict.fromkeys([*names, *(gate.metric for gate in gates)]))
+    names = list(dict.fromkeys([*names, *(gate.metric for gate in gates if gate.metric is not None)]))
     read_metrics(",".join(names), grouped=grouped, model_roles=(model_role,))
     return names
 
@@ -150,7 +175,7 @@ def check_gates(gates: list[Gate], log: LogOptions, model_role: str) -> None:
         return
     computed = {repr(metric) for task in tasks for metric in make_plan(task.metrics or (), (model_role,)).metrics}
     for gate in gates:
-        if gate.metric not in computed:
+        if gate.metric is not None and gate.metric not in computed:
             found = f"no --task computes {gate.metric}, only {', '.join(sorted(computed))}"
             raise typer.BadParameter(found, param_hint="--fail-if")
 

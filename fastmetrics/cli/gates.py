@@ -8,28 +8,32 @@ from typing import TYPE_CHECKING
 import typer
 
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics.reporting.number_formats import format_log_pvalue
 
 if TYPE_CHECKING:
     from fastmetrics import Comparison
     from fastmetrics._core.comparison.comparison import Difference
 
 GATE = re.compile(
-    r"\s*(?P<metric>\S.*?)\s+(?P<verb>drops|rises)"
+    r"\s*(?P<metric>\S.*?)\s+(?P<verb>drops|rises|worsens)"
     r"(?:\s+(?:by\s+)?(?P<amount>[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*(?P<percent>%)?)?"
     r"(?P<significantly>\s+significantly)?(?P<slices>\s+in\s+any\s+slice)?\s*"
 )
-FORM = "METRIC drops|rises [AMOUNT|PERCENT%] [significantly] [in any slice]"
+ANYTHING = "anything"
+SHOWN = ("better", "worse", "different")  # verdicts: with a margin, beyond it
+FORM = "METRIC worsens|drops|rises [AMOUNT|PERCENT%] [significantly] [in any slice]"
 
 
 class Gate(NamedTuple):
     """A change of a metric that makes the command fail.
 
-    The value itself drops or rises, whether or not a higher value is better. An `amount` of 0 means any change.
+    `verb` is "drops" or "rises" for the value itself, whether or not a higher one is better, and "worsens" for the
+    metric's own direction. An `amount` of 0 means any change. `metric` is None for all that are compared.
     """
 
     text: str
-    metric: str
-    drops: bool
+    metric: str | None
+    verb: str
     amount: float
     is_percent: bool
     significantly: bool
@@ -39,33 +43,42 @@ class Gate(NamedTuple):
         """A sentence for every difference that fails. A difference that cannot be tested fails too."""
         several = len({one.label for one in comparison}) > 1
         for one in comparison:
-            if one.metric == self.metric and (self.in_any_slice or not one.slice):
-                reason = self.failure_reason(one, comparison)
+            if self.metric in (None, one.metric) and (self.in_any_slice or not one.slice):
+                reason = self.failure_reason(one)
                 if reason:
                     yield f"{self.text!r}: {one.metric}{slice_and_label(one, several)} {reason}"
 
-    def failure_reason(self, one: "Difference", comparison: "Comparison") -> str:
+    def failure_reason(self, one: "Difference") -> str:
         """Why the difference fails; empty if it passes."""
         if math.isnan(one.difference):
             return f"cannot be tested: {one.reason or 'it is undefined'}"
-        change = -one.difference if self.drops else one.difference
+        change = self.change_of(one)
         least = self.amount * abs(one.value_a) / 100 if self.is_percent else self.amount
-        if change <= 0 or change < least:
+        if not change > 0 or change < least:
             return ""
-        p = one.adjusted_pvalue
-        if self.significantly and math.isnan(p):
-            return f"cannot be tested: {one.reason or 'there is no p-value'}"
-        if self.significantly and not comparison.is_significant(one):
-            few = comparison.too_few_replicates(one)
-            why = f"{few:,} replicates give no lesser p than {p:.4g}, ask for more with --replicates"
-            return f"cannot be tested: {why}" if few else ""
+        if self.significantly and one.verdict not in SHOWN:
+            has_test = not math.isnan(one.pvalue) and (one.verdict_interval or not one.reason)
+            return "" if has_test else f"cannot be tested: {one.reason or 'there is no p-value'}"
         share = f", {100 * change / abs(one.value_a):.3g}%" if self.is_percent else ""
-        tested = "" if math.isnan(p) else f" ({'p' if comparison.correction == 'none' else 'adjusted p'} {p:.4g})"
-        verb = "dropped" if self.drops else "rose"
+        p = format_log_pvalue(one.pvalue, one.log_pvalue)
+        tested = f" (p {p}, {one.verdict})" if p else ""
+        verb = {"drops": "dropped", "rises": "rose", "worsens": "is worse"}[self.verb]
         return (
             f"{verb} by {change:.6g}{share}{tested}, from {one.value_a!r} ({one.baseline}) "
             f"to {one.value_b!r} ({one.other})"
         )
+
+    def change_of(self, one: "Difference") -> float:
+        """How far the value changed the way of the gate; NaN if the metric has no better direction."""
+        if self.verb == "worsens":
+            from fastmetrics._core.inference.difference_tests import compared_change
+            from fastmetrics._core.kinds import MODEL_ROLES
+            from fastmetrics._core.registry import parse
+
+            direction = parse(one.metric, MODEL_ROLES).direction
+            change: float = compared_change(direction, one.value_a, one.value_b)
+            return {"maximize": -change, "none": math.nan}.get(direction, change)
+        return -one.difference if self.verb == "drops" else one.difference
 
 
 def slice_and_label(one: "Difference", several_labels: bool) -> str:
@@ -86,13 +99,16 @@ def read_gate(text: str) -> Gate:
     if match is None:
         raise typer.BadParameter(f"cannot read {text!r}; write {FORM}", param_hint="--fail-if")
     try:
-        metric = repr(parse(match["metric"]))
+        metric = None if match["metric"] == ANYTHING and match["verb"] == "worsens" else parse(match["metric"])
     except ValueError as error:
         raise typer.BadParameter(f"{error}, in {text!r}", param_hint="--fail-if") from error
     amount = float(match["amount"] or 0)
     if not math.isfinite(amount):
         raise typer.BadParameter(f"the amount of {text!r} is not finite", param_hint="--fail-if")
+    if metric is not None and match["verb"] == "worsens" and metric.direction == "none":
+        found = f"no value of {metric!r} is better than another, in {text!r}: write drops or rises"
+        raise typer.BadParameter(found, param_hint="--fail-if")
     return Gate(
-        " ".join(text.split()), metric, match["verb"] == "drops", amount, match["percent"] is not None,
-        match["significantly"] is not None, match["slices"] is not None,
+        " ".join(text.split()), None if metric is None else repr(metric), match["verb"], amount,
+        match["percent"] is not None, match["significantly"] is not None, match["slices"] is not None,
     )  # fmt: skip

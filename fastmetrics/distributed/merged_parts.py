@@ -25,7 +25,7 @@ from fastmetrics.engine.partial.part_types import PartTypes
 from fastmetrics.engine.partial.slice_counts import SliceCounts
 from fastmetrics.engine.partial.slice_passes import SlicePass
 from fastmetrics.engine.plan.plan_parts import PlanPart
-from fastmetrics.engine.plan.resampling_options import LINEARIZED, Resampling
+from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.final_report import ResolvedPart
 from fastmetrics.engine.scan.intervals import (
     AnalyticIntervals,
@@ -155,7 +155,7 @@ class MergedPart:
         linearized, resampled = divide_metrics(self.part.plan.metrics, resampling)
         values = finalise_replicates(self.part, self.replicates_by_key, resampling.replicates, resampled)
         wins = merged_wins(self.part, self.replicates_by_key, buckets) if resampling.in_pairs else None
-        if resampling.method != LINEARIZED:
+        if not resampling.is_linearized:
             return MetricReplicates(values, buckets, resampling, wins=wins)
         bootstrap = resampling.bootstrapped()._replace(in_pairs=False)
         others = MetricReplicates(values, buckets, bootstrap) if resampled else None

@@ -81,14 +81,15 @@ def compare(
     missing_columns: MissingColumns = "raise",
     time_zone: str | None = None,
     tasks: Mapping[str, Task] | None = None,
+    margin: Mapping[str, float] | None = None,
 ) -> Comparison:
-    """Compare models on the same log: differences of metrics with intervals and p-values, paired by unit.
+    """Which model is better on a log: differences of metrics with verdicts, intervals and p-values, paired by unit.
 
     What leaving a unit (a user, a day) out changes of a difference d gives its standard error, and Student's
-    distribution the interval and the two-sided p-value; with U units that is never below 2^(1 - U). With the bootstrap,
-    units are resampled with all of their rows: every replicate uses the same weights for all models, so B replicates of
-    every value give B replicates d_r of d, whose interval is theirs, and p is (1 + #{|d_r - mean(d_r)| >= |d|}) /
-    (B + 1). Values are those of `evaluate`, computed in one scan of the log.
+    distribution the interval and the two-sided p-value; with U units that is never below 2^(1 - U). Holm's method
+    decides all differences of a family together: those of all rows, and those of each grouping set, of each task. Every
+    difference has a verdict, such as "better" or "cannot tell", and the interval at the level at which it was decided,
+    which leaves out 0 exactly if the difference is shown. Values are those of `evaluate`, computed in one scan.
 
     Parameters
     ----------
@@ -147,26 +148,29 @@ def compare(
         rows: rows of one user are alike, and intervals would be too narrow.
     ci : float
         Level of the intervals, between 0 and 1.
-    ci_method : {"linearized", "bootstrap", "normal", "delong"}, optional
+    ci_method : {"linearized", "bootstrap", "normal", "delong", "anytime"}, optional
         "linearized": what leaving each unit out changes of the difference gives its standard error, interval and
-        p-value, without a seed. "bootstrap": percentiles of the replicates d_r. "normal": d -+ z times their standard
-        deviation. "delong": the formulas of `delong_test`, for AUC only and for independent rows; they take some 40
-        bytes per row beyond the memory limit. By default linearized where a metric has it, else the bootstrap; with
+        p-value, without a seed. "bootstrap": percentiles of the differences d_r of replicates, in which every unit
+        counts Poisson(1) times for all models, and p = (1 + #{|d_r - mean(d_r)| >= |d|}) / (B + 1). "normal": d -+ z
+        times the standard deviation of d_r, which is the error of the test too. "delong": the formulas of
+        `delong_test`, for AUC only and for independent rows; they take some 40 bytes per row beyond the memory limit.
+        "anytime": linearized, for a log that grows and is compared again and again: all its intervals together hold
+        at the level. By default linearized where a metric has it, else the standard deviation of replicates; with
         `replicates` or `seed` the bootstrap.
     replicates : int, optional
         Number of bootstrap replicates, at least 1. In each, a unit counts Poisson(1) times. All replicates are computed
         in one pass, except those of AUC, average precision, KS and EER of rows with `weight`: they take as long as that
         many evaluations. By default 1,000, if there are any.
 
-        With 1000, the smallest possible p-value is 1/1001.
+        With 1000, the smallest possible p-value of the bootstrap is 1/1001.
     seed : int, optional
         From 0 to 2**64 - 1. Weights depend only on the seed, the replicate and the unit's key, so intervals are the
         same for any order of rows and any number of threads.
     correction : {"holm", "benjamini-hochberg", "none"} or None
-        How p-values are adjusted for the number of differences. Holm's method controls the probability of any false
-        discovery, the method of Benjamini and Hochberg the share of false discoveries.
-
-        The differences are those of all metrics, slices, labels and models.
+        How p-values are adjusted for the number of differences, in each family: all rows, and each grouping set, of
+        each task. Holm's method controls the probability of any false discovery; it decides every verdict. The method
+        of Benjamini and Hochberg controls the share of false discoveries, and only adjusts p-values. "none": every
+        difference is tested by itself.
     baseline : str, optional
         The score column (or the columns) of the model that all others are compared with, by default the first.
     memory_limit : int or str, optional
@@ -219,14 +223,17 @@ def compare(
     tasks : dict of str and Task, optional
         Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
         What a task does not name is that of the call. Every `Result` has the name of its `task`.
+    margin : dict of str and float, optional
+        The least difference that matters, by metric: ``{"auc": 0.001, "logloss": 0.0005}``. A model is then better or
+        worse only beyond the margin, and may be equal within it or not worse than it.
 
     Returns
     -------
     Comparison
-        `comparison["auc"]` is a `Difference`: both values, the difference, interval, p-value and adjusted p-value, and
-        how many units the other model won, lost and tied. For metrics of groups these are groups, compared by their
-        values (they tie within 1e-12). For metrics that are sums over rows they are units, if there are at most 16,384.
-        It prints as a table, and converts (`to_dict`, `to_json`, `to_arrow`, `to_pandas`).
+        `comparison["auc"]` is a `Difference`: both values, the difference, its verdict, interval, p-value and adjusted
+        p-value, and how many units the other model won, lost and tied. For metrics of groups these are groups, compared
+        by their values (they tie within 1e-12). For metrics that are sums over rows they are units, if there are at
+        most 16,384. It prints as sentences and a table, and converts (`to_dict`, `to_json`, `to_arrow`, `to_pandas`).
 
     Raises
     ------
@@ -238,11 +245,13 @@ def compare(
 
     Notes
     -----
-    If no replicate has a difference, as for equal columns, p is 1, and `reason` says so. With fewer than 2 units, or
-    more than one replicate in twenty undefined, there is neither interval nor p-value, and `reason` says why.
+    For metrics whose best value t is 0 or 1, such as "copc", verdict and p-value are of the distances from it,
+    |value_b - t| - |value_a - t|. Columns with the same values in all rows are "equal". Fewer than two units have
+    neither interval nor p-value, and `reason` says why; so do replicates of which more than one in twenty is undefined.
 
     References
     ----------
+    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6.
     Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap. Chapman & Hall, chapter 16 (tests).
 
     Examples
@@ -252,8 +261,8 @@ def compare(
     >>> log["new"] = [0.4, 0.1, 0.3, 0.6, 0.5, 0.8]
     >>> comparison = fm.compare(log, ["gauc"], label="click", scores=["old", "new"], group="user")
     >>> one = comparison["gauc"]
-    >>> round(one.difference, 4), (one.won, one.lost, one.tied)
-    (0.3333, (1, 0, 2))
+    >>> round(one.difference, 4), (one.won, one.lost, one.tied), one.verdict
+    (0.3333, (1, 0, 2), 'cannot tell')
     """
     started = time.perf_counter()
     arguments = locals()
@@ -293,9 +302,18 @@ def plan_comparison(
     for task in planned:
         with name_task_in_errors(task.name):
             check_models(task.parts)
+    check_margins(question, planned)
     return question, [
         task._replace(resampling=cast("Resampling", task.resampling)._replace(in_pairs=True)) for task in planned
     ]
+
+
+def check_margins(question: Evaluation, planned: Sequence[PlannedTask]) -> None:
+    """Every margin is that of a metric that is compared."""
+    compared = list(dict.fromkeys(repr(metric) for task in planned for metric in task.plan.metrics))
+    for name in question.margin or ():
+        if name not in compared:
+            raise ValueError(f"margin has {name}, which is not compared; compared are {', '.join(compared)}")
 
 
 def models_of(probabilities: Any) -> Any:

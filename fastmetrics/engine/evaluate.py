@@ -138,12 +138,13 @@ def evaluate(
         The level of the intervals, between 0 and 1, such as 0.95. Every `Result` then has an `interval` and a
         `standard_error`. If there is no interval (fewer than two units, or more than one replicate in twenty
         undefined), `coverage["interval"]` has the reason.
-    ci_method : {"linearized", "bootstrap", "normal", "delong"}, optional
+    ci_method : {"linearized", "bootstrap", "normal", "delong", "anytime"}, optional
         "linearized": what leaving each unit out changes gives the standard error, and Student's distribution the
         interval, without a seed. "bootstrap": percentiles of the replicates. "normal": the value plus and minus normal
         quantiles times the standard deviation of the replicates. "delong": DeLong's variance, for the AUC of
-        independent rows. By default linearized where a metric has it, else the bootstrap; with `replicates` or `seed`
-        the bootstrap. Signatures name the method.
+        independent rows. "anytime": linearized, for a log that grows and is looked at again and again: all its
+        intervals together hold at the level. By default linearized where a metric has it, else the bootstrap; with
+        `replicates` or `seed` the bootstrap. Signatures name the method.
     replicates : int, optional
         Number of bootstrap replicates, at least 1. In each, a unit counts Poisson(1) times. All replicates are computed
         in one pass, except those of AUC, average precision, KS and EER of rows with `weight`: they take as long as that

@@ -10,8 +10,20 @@ import numpy as np
 
 from fastmetrics._core.columns.probability_types import describe_sums
 from fastmetrics._core.comparison.comparison import Comparison, Difference
-from fastmetrics._core.comparison.multiple_testing import adjust_pvalues
+from fastmetrics._core.comparison.decided_differences import OpenDifference, decide
 from fastmetrics._core.comparison.win_counts import UTILITY, has_group_values, has_unit_values
+from fastmetrics._core.inference.difference_tests import (
+    BEST_VALUES,
+    Change,
+    DistanceChange,
+    ReplicatedChange,
+    TestedChange,
+    ValueChange,
+    change_between,
+    compared_change,
+)
+from fastmetrics._core.inference.errors import ErrorEstimate
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS, UnitBuckets
 from fastmetrics._core.statistic import Value
@@ -19,7 +31,7 @@ from fastmetrics._version import __version__
 from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.plan.column_names import Key, format_key
 from fastmetrics.engine.plan.metric_plan import list_metric_names
-from fastmetrics.engine.plan.resampling_options import DELONG, LINEARIZED, Resampling
+from fastmetrics.engine.plan.resampling_options import BOOTSTRAP, DELONG, Resampling
 from fastmetrics.engine.scan.final_report import (
     ResolvedPart,
     ResolvedTask,
@@ -27,9 +39,8 @@ from fastmetrics.engine.scan.final_report import (
     notes_on_words,
     rows_of_task,
 )
-from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates, make_interval
-from fastmetrics.engine.scan.linearized import LinearizedIntervals, has_linearized, test_error
-from fastmetrics.engine.scan.paired_models import TestedDifference
+from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates, make_interval, standard_deviation
+from fastmetrics.engine.scan.linearized import NO_LINEARIZED, LinearizedIntervals, has_linearized
 from fastmetrics.engine.scan.resolve_intervals import Intervals
 from fastmetrics.engine.scan.small_slices import SmallSlices
 
@@ -38,7 +49,13 @@ NO_DIFFERENCE = "no difference, in no replicate either"
 SAME_DIFFERENCE = "the same difference in every replicate: without spread nothing can be said of chance"
 
 
-UNTESTED = TestedDifference(None, None, math.nan)
+class TestedDifference(NamedTuple):
+    """A difference: its interval, or the reason why there is none, and what decides its verdict."""
+
+    bounds: tuple[float, float] | None
+    change: ValueChange
+    reason: str | None = None
+    pvalue: float = math.nan  # if a formula has its own
 
 
 def make_comparison(
@@ -51,7 +68,11 @@ def make_comparison(
     of_parts = [note for one in resolved for part in one.parts for note in notes_of_part(part)]
     units = (format_key(cast("Resampling", one.task.resampling).unit) for one in resolved)
     return Comparison(
-        adjust_pvalues([own for one in resolved for own in differences_of_task(one, small)], question.correction),
+        decide(
+            [own for one in resolved for own in differences_of_task(one, small, question.margin or {})],
+            question.ci,
+            question.correction,
+        ),
         level=cast("float", question.ci),
         correction=question.correction,
         unit=" / ".join(dict.fromkeys(units)),
@@ -76,26 +97,152 @@ def notes_of_part(part: ResolvedPart) -> Iterator[str]:
     yield from notes_on_words(part.part, part.states)
 
 
-def differences_of_task(resolved: ResolvedTask, small: SmallSlices) -> Iterator[Difference]:
+def differences_of_task(
+    resolved: ResolvedTask, small: SmallSlices, margins: Mapping[str, float]
+) -> Iterator[OpenDifference]:
+    group, task = resolved.task.names.group, resolved.task.name
     for slice_number, slice_values in small.keep_large(resolved.state):
         for part in resolved.parts:
-            for difference in iterate_differences(part, resolved.task.names.group, slice_number, slice_values):
-                yield difference if resolved.task.name is None else difference.replace(task=resolved.task.name)
+            for metric, outputs in iterate_pairs(part):
+                found = make_difference(part, group, metric, outputs, slice_number, slice_values)
+                more = {"task": task, "margin": margins.get(repr(metric))}
+                yield found._replace(difference=found.difference.replace(**more))
+
+
+def iterate_pairs(part: ResolvedPart) -> Iterator[tuple[Metric, tuple[int, int]]]:
+    """Every metric of every model but the baseline: the outputs of both."""
+    n_scores = len(part.part.names.scores)
+    for output in range(len(part.part.outputs)):
+        if output % n_scores:
+            for metric in part.part.plan.metrics:
+                yield metric, (output - output % n_scores, output)
+
+
+def make_difference(
+    part: ResolvedPart,
+    group: Key | None,
+    metric: Metric,
+    outputs: tuple[int, int],
+    slice_number: int | None,
+    slice_values: Mapping[str, Any],
+) -> OpenDifference:
+    """The difference of a metric between two models, given by their outputs, in a slice. `group` is the caller's."""
+    names, intervals = part.part.names, cast("Intervals", part.intervals)
+    baseline, other = (names.score_of(part.part.outputs[output]) for output in outputs)
+    before, after = (
+        metric.finalise(*part.states.select(metric.statistics(), output, slice_number)) for output in outputs
+    )
+    reasons = [f"{name}: {value.reason}" for name, value in ((baseline, before), (other, after)) if value.reason]
+    key = (metric, outputs[1], slice_number)
+    wins = None if isinstance(intervals, AnalyticIntervals) else (intervals.wins or {}).get(key)
+    if isinstance(intervals, LinearizedIntervals) and intervals.others is not None and not has_linearized(metric):
+        intervals = intervals.others
+    tested = test_difference(part, intervals, metric, (before, after), outputs, slice_number)
+    reasons += [tested.reason] if tested.reason and not reasons else []
+    signature = f"{metric.signature(before.coverage, names.weight)}{intervals.signature_suffix(metric)}"
+    standard_error = tested.change.error.standard_error
+    difference = Difference(
+        repr(metric),
+        baseline,
+        other,
+        before.value,
+        after.value,
+        pvalue=tested.pvalue,
+        interval=tested.bounds,
+        standard_error=None if math.isnan(standard_error) else standard_error,
+        slice=slice_values,
+        label=names.label_of(part.part.outputs[outputs[0]]) or None,
+        won=None if wins is None else wins.won,
+        lost=None if wins is None else wins.lost,
+        tied=None if wins is None else wins.tied,
+        n_units=count_units(part, group, before, slice_number),
+        method=describe_test(intervals.resampling),
+        signature=f"{signature}|difference:{other}-{baseline}",
+        reason="; ".join(reasons) or None,
+    )
+    is_identical = part.part.counts.is_equal(part.part.outputs[outputs[1]].score)
+    return OpenDifference(difference, tested.change, metric.direction, is_identical)
+
+
+def test_difference(
+    part: ResolvedPart,
+    intervals: Intervals,
+    metric: Metric,
+    values: tuple[Value, Value],
+    outputs: tuple[int, int],
+    slice_number: int | None,
+) -> TestedDifference:
+    """Test the difference of two models by its error, by the replicates of both, or by a formula over their rows."""
+    before, after = (value.value for value in values)
+    key = (metric, outputs[1], slice_number)
+    if isinstance(intervals, AnalyticIntervals):
+        test = (intervals.tests or {}).get(key)
+        if test is None:
+            return TestedDifference(None, TestedChange(after - before, math.nan))
+        return TestedDifference(test.bounds, Change(after - before, test.error), test.reason, test.pvalue)
+    if isinstance(intervals, MetricReplicates):
+        replicates = [intervals.values.get((metric, output, slice_number)) for output in outputs]
+        n_units = units_at_most(part, intervals, values[0], slice_number)
+        return test_replicates((before, after), replicates, intervals, metric.direction, n_units)
+    errors = intervals.errors.of_differences.get(key)
+    if errors is None:
+        reason = metric.no_interval or NO_LINEARIZED
+        return TestedDifference(None, TestedChange(after - before, math.nan), reason)
+    change = change_between(metric.direction, (before, after), *errors, intervals.resampling.tightest_at)
+    own = change.difference if isinstance(change, DistanceChange) else change
+    interval = own.interval(intervals.resampling.level)
+    return TestedDifference(interval.ends, change, interval.reason)
 
 
 def test_replicates(
-    change: float, before: np.ndarray | None, after: np.ndarray | None, replicates: MetricReplicates
+    values: tuple[float, float],
+    replicates: Sequence[np.ndarray | None],
+    intervals: MetricReplicates,
+    direction: str,
+    n_units: int,
 ) -> TestedDifference:
-    """Test the difference of two models by the replicates of both values."""
+    """Test the difference of two models by the replicates of both values.
+
+    Where they stand in for linearized errors, and with "normal", their standard deviation is the error of a test by
+    Student's distribution; otherwise the p-value counts replicates.
+    """
+    before, after = replicates
+    difference = values[1] - values[0]
     differences = pair_replicates(before, after)
-    interval = make_interval(Value(change, {}), differences, replicates.unit_buckets, replicates.resampling)
-    if differences is None or "interval" in interval.coverage:
-        return TestedDifference(None, interval.standard_error, math.nan, str(interval.coverage["interval"]))
-    if not change and not differences.any():
-        return TestedDifference(interval.bounds, interval.standard_error, 1.0, NO_DIFFERENCE)
-    if before is not None and after is not None and is_constant(differences, before, after):
-        return TestedDifference(interval.bounds, interval.standard_error, 1.0, SAME_DIFFERENCE)
-    return TestedDifference(interval.bounds, interval.standard_error, two_sided_pvalue(change, differences), None)
+    interval = make_interval(Value(difference, {}), differences, intervals.unit_buckets, intervals.resampling)
+    if differences is None or before is None or after is None or "interval" in interval.coverage:
+        reason = str(interval.coverage["interval"])
+        return TestedDifference(None, TestedChange(difference, math.nan), reason)
+    if not difference and not differences.any():
+        return TestedDifference(None, TestedChange(0.0, 1.0), NO_DIFFERENCE)
+    if is_constant(differences, before, after):
+        return TestedDifference(None, TestedChange(difference, 1.0), SAME_DIFFERENCE)
+    df = min(n_units, differences.shape[0]) - 1.0
+    size = math.nan if interval.standard_error is None else interval.standard_error
+    error = ErrorEstimate(size, df, n_units, n_units)
+    if counts_replicates(intervals.resampling):
+        change, of_replicates = compared_change(direction, *values), compared_change(direction, before, after)
+        return TestedDifference(interval.bounds, replicated_change(change, of_replicates, error))
+    total = None
+    if direction in BEST_VALUES:
+        total = error._replace(standard_error=standard_deviation(defined_of(before + after)))
+    return TestedDifference(interval.bounds, change_between(direction, values, error, total))
+
+
+def counts_replicates(resampling: Resampling) -> bool:
+    """Does a p-value count replicates?"""
+    return resampling.method == BOOTSTRAP and not resampling.falls_back
+
+
+def replicated_change(value: float, replicates: np.ndarray, error: ErrorEstimate) -> ReplicatedChange:
+    defined = defined_of(replicates)
+    centre = math.fsum(defined) / defined.shape[0]
+    return ReplicatedChange(value, error, np.sort(np.abs(defined - centre)))
+
+
+def defined_of(values: np.ndarray) -> np.ndarray:
+    defined: np.ndarray = values[~np.isnan(values)]
+    return defined
 
 
 def is_constant(differences: np.ndarray, before: np.ndarray, after: np.ndarray) -> bool:
@@ -114,74 +261,11 @@ def pair_replicates(before: np.ndarray | None, after: np.ndarray | None) -> np.n
     return differences
 
 
-def two_sided_pvalue(change: float, differences: np.ndarray) -> float:
-    """The share of differences that are as far from their mean as the observed one is from 0; that one counts too."""
-    defined = differences[~np.isnan(differences)]
-    centre = math.fsum(defined) / defined.shape[0]
-    extreme = int(np.count_nonzero(np.abs(defined - centre) >= abs(change)))
-    return (1 + extreme) / (1 + int(defined.shape[0]))
-
-
-def iterate_differences(
-    part: ResolvedPart, group: Key | None, slice_number: int | None, slice_values: Mapping[str, Any]
-) -> Iterator[Difference]:
-    """The differences of a slice: every metric of every model but the baseline. `group` is that of the caller."""
-    n_scores = len(part.part.names.scores)
-    for output in range(len(part.part.outputs)):
-        if output % n_scores:
-            baseline_output = output - output % n_scores
-            for metric in part.part.plan.metrics:
-                yield make_difference(part, group, metric, (baseline_output, output), slice_number, slice_values)
-
-
-def make_difference(
-    part: ResolvedPart,
-    group: Key | None,
-    metric: Metric,
-    outputs: tuple[int, int],
-    slice_number: int | None,
-    slice_values: Mapping[str, Any],
-) -> Difference:
-    """The difference of a metric between two models, given by their outputs, in a slice."""
-    names, intervals = part.part.names, cast("Intervals", part.intervals)
-    baseline, other = (names.score_of(part.part.outputs[output]) for output in outputs)
-    before, after = (
-        metric.finalise(*part.states.select(metric.statistics(), output, slice_number)) for output in outputs
-    )
-    change = after.value - before.value
-    reasons = [f"{name}: {value.reason}" for name, value in ((baseline, before), (other, after)) if value.reason]
-    key = (metric, outputs[1], slice_number)
-    wins = None if isinstance(intervals, AnalyticIntervals) else (intervals.wins or {}).get(key)
-    if isinstance(intervals, LinearizedIntervals) and intervals.others is not None and not has_linearized(metric):
-        intervals = intervals.others
-    if isinstance(intervals, MetricReplicates):
-        values = [intervals.values.get((metric, output, slice_number)) for output in outputs]
-        tested = test_replicates(change, values[0], values[1], intervals)
-    elif isinstance(intervals, LinearizedIntervals):
-        tested = test_error(change, intervals.errors.of_differences.get(key), intervals.resampling.level)
-    else:
-        tested = (intervals.tests or {}).get(key, UNTESTED)
-    reasons += [tested.reason] if tested.reason and not reasons else []
-    signature = f"{metric.signature(before.coverage, names.weight)}{intervals.signature_suffix(metric)}"
-    return Difference(
-        repr(metric),
-        baseline,
-        other,
-        before.value,
-        after.value,
-        pvalue=tested.pvalue,
-        interval=tested.bounds,
-        standard_error=tested.standard_error,
-        slice=slice_values,
-        label=names.label_of(part.part.outputs[outputs[0]]) or None,
-        won=None if wins is None else wins.won,
-        lost=None if wins is None else wins.lost,
-        tied=None if wins is None else wins.tied,
-        n_units=count_units(part, group, before, slice_number),
-        method=describe_test(intervals.resampling),
-        signature=f"{signature}|difference:{other}-{baseline}",
-        reason="; ".join(reasons) or None,
-    )
+def units_at_most(part: ResolvedPart, intervals: MetricReplicates, value: Value, slice_number: int | None) -> int:
+    """The most units that a value of resampled units may have."""
+    n_rows = part.part.row_count(slice_number).rows
+    groups = int(value.coverage.get("groups", n_rows))
+    return min(intervals.unit_buckets.n_units, n_rows, groups)
 
 
 def count_units(part: ResolvedPart, group: Key | None, value: Value, slice_number: int | None) -> int | None:
@@ -199,9 +283,10 @@ def describe_test(resampling: Resampling) -> str:
     """The test in words."""
     if resampling.method == DELONG:
         return "DeLong's test of independent rows, two-sided"
-    if resampling.method == LINEARIZED:
+    if resampling.is_linearized:
         return f"linearized, by {format_key(resampling.unit)}, two-sided"
-    return f"{resampling.replicates:,} paired replicates by {format_key(resampling.unit)}, two-sided"
+    text = f"{resampling.replicates:,} paired replicates by {format_key(resampling.unit)}, two-sided"
+    return text if counts_replicates(resampling) else f"standard deviation of {text}"
 
 
 def explain_missing_counts(metrics: Sequence[Metric], buckets: UnitBuckets | None) -> Iterator[str]:

@@ -9,27 +9,43 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fastmetrics.reporting.number_formats import ALL_DIGITS, UNDEFINED, counted
+from fastmetrics.reporting.comparison_answer import answer_lines, by_evidence
+from fastmetrics.reporting.number_formats import ALL_DIGITS, UNDEFINED, counted, format_log_pvalue
 from fastmetrics.reporting.report_table import heading_lines, rows_text, slice_keys, slice_text
 from fastmetrics.reporting.tables import Document, ShownColumn, Table
 
 if TYPE_CHECKING:
-    from fastmetrics._core.comparison.comparison import Comparison
+    from fastmetrics._core.comparison.comparison import Comparison, Difference
 
-SIGNIFICANT = "*"
 DIGITS = 6
+DIGITS_OF_SIZES = 3
+CHANGE = "change of distance"
+EMPHASIZED = ("better", "worse", "different")  # verdicts
 
 
 def comparison_document(comparison: Comparison, digits: int | None = DIGITS) -> Document:
-    """A comparison. Values have so many significant digits, or all of them if `digits` is None."""
+    """A comparison: the answer, the table, what was compared. Values have so many digits, or all if it is None."""
     compared = counted(len(comparison), "difference")
     if comparison.unit:
         compared += f", paired by {comparison.unit}"
-    if comparison.correction != "none":
-        compared += f", p-values adjusted ({comparison.correction})"
+    compared += f", {correction_text(comparison)}"
     found, more = (compared, []) if comparison.rows is None else (rows_text(comparison), [compared])
-    heading = heading_lines(comparison, found, more)
-    return Document("comparison", heading, comparison_table(comparison, digits), comparison_footer(comparison))
+    facts = heading_lines(comparison, found, more)
+    return Document("comparison", answer_lines(comparison), comparison_table(comparison, digits), facts)
+
+
+def correction_text(comparison: Comparison) -> str:
+    if comparison.correction == "none":
+        return "each decided by itself"
+    adjusted = "" if comparison.correction == "holm" else f"; p-values adjusted ({comparison.correction})"
+    return f"decided together by Holm's method: all rows, and each set of slices{adjusted}"
+
+
+def shown_differences(comparison: Comparison) -> list[Difference]:
+    """The differences in the order of tables: of all rows, then of slices by evidence unless they were sorted."""
+    whole = [one for one in comparison if not one.slice]
+    sliced = [one for one in comparison if one.slice]
+    return [*whole, *(sliced if comparison.is_sorted else by_evidence(sliced))]
 
 
 def comparison_table(comparison: Comparison, digits: int | None = DIGITS) -> Table:
@@ -37,16 +53,18 @@ def comparison_table(comparison: Comparison, digits: int | None = DIGITS) -> Tab
 
     If all differences are of the same two models, the columns of values have the models' names.
     """
+    shown_rows = shown_differences(comparison)
     keys = slice_keys(comparison.differences)
     pairs = dict.fromkeys((one.baseline, one.other) for one in comparison.differences)
     several = len(pairs) > 1
     several_labels = len({one.label for one in comparison.differences}) > 1
     names = ("baseline's value", "other's value") if several else next(iter(pairs), ("", ""))
-    interval = f"{100 * comparison.level:g}% interval" if comparison.level is not None else "interval"
     columns = [
         *map(ShownColumn, ("task", "metric", "label", *keys, "baseline", "other")),
-        *(ShownColumn(name, "number") for name in (*names, "difference", interval, "p", "adjusted p")),
-        ShownColumn("", "detail"),
+        *(ShownColumn(name, "number") for name in (*names, "difference")),
+        ShownColumn("verdict", "detail"),
+        *(ShownColumn(name, "number") for name in (CHANGE, "interval", "level", "margin", "detectable")),
+        *(ShownColumn(name, "number") for name in ("p", "adjusted p")),
         *(ShownColumn(name, "number") for name in ("won", "lost", "tied")),
         ShownColumn("notes", "note"),
     ]
@@ -55,38 +73,38 @@ def comparison_table(comparison: Comparison, digits: int | None = DIGITS) -> Tab
             one.task or "", one.metric, one.label or "" if several_labels else "",
             *(slice_text(one, key) for key in keys), *((one.baseline, one.other) if several else ("", "")),
             format_number(one.value_a, digits), format_number(one.value_b, digits),
-            format_number(one.difference, digits, sign=True), format_ends(one.interval, digits),
-            format_probability(one.pvalue),
-            format_probability(one.adjusted_pvalue) if comparison.correction != "none" else "",
-            SIGNIFICANT if comparison.is_significant(one) else "",
+            format_number(one.difference, digits, sign=True), one.verdict,
+            format_number(one.change, digits, sign=True) if is_distance(one) else "",
+            format_ends(shown_interval(one), digits), level_text(comparison, one),
+            "" if one.margin is None else f"{one.margin:g}",
+            "" if one.detectable is None else format_number(one.detectable, min(digits or DIGITS, DIGITS_OF_SIZES)),
+            format_log_pvalue(one.pvalue, one.log_pvalue, 4),
+            "" if comparison.correction == "none" else format_probability(one.adjusted_pvalue),
             format_count(one.won), format_count(one.lost), format_count(one.tied), one.reason or "",
         ]
-        for one in comparison.differences
+        for one in shown_rows
     ]  # fmt: skip
     shown = [place for place in range(len(columns)) if place == 1 or any(row[place] for row in rows)]
-    return Table([columns[place] for place in shown], [[row[place] for place in shown] for row in rows])
+    found = [columns[place] for place in shown]
+    place = next((place for place, column in enumerate(found) if column.name == "difference"), 0)
+    emphasis = {(row, place): one.verdict for row, one in enumerate(shown_rows) if one.verdict in EMPHASIZED}
+    return Table(found, [[row[place] for place in shown] for row in rows], emphasis=emphasis)
 
 
-def comparison_footer(comparison: Comparison) -> list[str]:
-    """The meaning of the mark in the table, if the table has it, and a warning of too few replicates."""
-    p = "adjusted p" if comparison.correction != "none" else "p"
-    significant = any(map(comparison.is_significant, comparison.differences))
-    meaning = f"{SIGNIFICANT} {p} below {threshold_text(comparison)}" if significant else ""
-    return list(filter(None, [meaning, replicate_warning(comparison, "difference")]))
+def is_distance(one: Difference) -> bool:
+    """Is the change another number than the difference, that of distances from the best value?"""
+    return one.change != one.difference and not math.isnan(one.change)
 
 
-def threshold_text(comparison: Comparison) -> str:
-    """The p that a significant difference is below."""
-    return f"{round(1 - (comparison.level or 0.95), 12):g}"
+def shown_interval(one: Difference) -> tuple[float, float] | None:
+    """The interval that the verdict is read off; that of the difference where there is none."""
+    return one.verdict_interval or (None if is_distance(one) else one.interval)
 
 
-def replicate_warning(comparison: Comparison, noun: str) -> str:
-    """A warning of differences that are not significant only because there are too few replicates, or nothing."""
-    replicates = [n for one in comparison.differences if (n := comparison.too_few_replicates(one))]
-    if not replicates:
-        return ""
-    subject = f"{counted(len(replicates), noun)} {'has' if len(replicates) == 1 else 'have'}"
-    return f"{subject} the least p that {max(replicates):,} replicates can give: ask for more replicates"
+def level_text(comparison: Comparison, one: Difference) -> str:
+    """The level of the interval that is shown, in percent."""
+    level = one.verdict_level if one.verdict_interval else comparison.level if one.interval else None
+    return "" if level is None else f"{100 * level:.4g}%"
 
 
 def format_number(value: float, digits: int | None, *, sign: bool = False) -> str:

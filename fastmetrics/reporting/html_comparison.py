@@ -8,7 +8,15 @@ from pathlib import Path
 
 from fastmetrics._core.comparison.comparison import Comparison, Difference
 from fastmetrics._core.grouping import grouped
-from fastmetrics.reporting.comparison_table import replicate_warning, threshold_text
+from fastmetrics._core.inference.verdicts import WORSE
+from fastmetrics.reporting.comparison_answer import answer_lines
+from fastmetrics.reporting.comparison_table import (
+    EMPHASIZED,
+    correction_text,
+    level_text,
+    shown_differences,
+    shown_interval,
+)
 from fastmetrics.reporting.html_page import (
     Section,
     facts_of_rows,
@@ -28,10 +36,10 @@ from fastmetrics.reporting.html_tables import (
     sortable_table,
 )
 from fastmetrics.reporting.interval_marks import bar_html, interval_mark, scale_range
-from fastmetrics.reporting.metric_facts import verdict
 from fastmetrics.reporting.number_formats import (
     counted,
     decimals_for,
+    format_log_pvalue,
     format_pvalue,
     format_signed,
     format_value,
@@ -46,8 +54,8 @@ WON_TIED_LOST = "won · tied · lost"
 
 def comparison_html(comparison: Comparison, path: str | Path | None = None, *, title: str | None = None) -> str:
     """One page of HTML for a comparison, which is also written to `path` if there is one; it needs no network."""
-    whole = [one for one in comparison.differences if not one.slice]
-    sliced = [one for one in comparison.differences if one.slice]
+    shown = shown_differences(comparison)
+    whole, sliced = ([one for one in shown if bool(one.slice) is of_slices] for of_slices in (False, True))
     sections = []
     if whole or not sliced:
         sections.append(Section("differences", "Differences", differences_body(comparison, whole)))
@@ -57,7 +65,7 @@ def comparison_html(comparison: Comparison, path: str | Path | None = None, *, t
     page = html_document(
         title or default_title(comparison),
         "fastmetrics · comparison",
-        lead_of(comparison),
+        answer_lines(comparison) or ["Nothing was compared."],
         facts_of(comparison),
         sections,
         comparison.version,
@@ -71,26 +79,13 @@ def default_title(comparison: Comparison) -> str:
     return f"{', '.join(others)} compared with {', '.join(baselines)}" if others else "Comparison"
 
 
-def lead_of(comparison: Comparison) -> str:
-    if not comparison.differences:
-        return "Nothing was compared."
-    n_significant = sum(map(comparison.is_significant, comparison.differences))
-    corrected = f", corrected for {len(comparison)} comparisons" if comparison.correction != "none" else ""
-    warning = replicate_warning(comparison, "other")
-    return (
-        f"{n_significant} of {counted(len(comparison), 'difference')} {'is' if n_significant == 1 else 'are'} more "
-        f"than chance would explain: p below {threshold_text(comparison)}{corrected}."
-        f"{f' {warning}.' if warning else ''}"
-    )
-
-
 def facts_of(comparison: Comparison) -> list[tuple[str, str]]:
     facts = facts_of_rows(comparison)
     if comparison.unit:
         facts.append(("paired by", comparison.unit))
     if comparison.level is not None:
-        facts.append(("intervals", f"{comparison.level * 100:.10g}%"))
-    return [*facts, ("correction", comparison.correction), *facts_of_run(comparison)]
+        facts.append(("level", f"{comparison.level * 100:.10g}%"))
+    return [*facts, ("decided", correction_text(comparison)), *facts_of_run(comparison)]
 
 
 # ---------------------------------------------------------------------------------------------------- the forest plot
@@ -102,7 +97,7 @@ def differences_body(comparison: Comparison, differences: Sequence[Difference]) 
         return "<p>Nothing was compared.</p>"
     with_wins = any(one.won is not None for one in differences)
     pair, several_labels = only_pair(differences), has_several_labels(differences)
-    columns = [ShownColumn("verdict" if pair else "models"), *value_columns(comparison, pair), ShownColumn("")]
+    columns = [ShownColumn("verdict" if pair else "models"), *value_columns(pair), ShownColumn("")]
     columns.append(ShownColumn("p" if comparison.correction == "none" else "p, adjusted", "number"))
     columns += [ShownColumn(WON_TIED_LOST, "number")] if with_wins else []
     bodies = ""
@@ -110,21 +105,25 @@ def differences_body(comparison: Comparison, differences: Sequence[Difference]) 
         scale = DifferenceScale(of_metric)
         rows = ""
         for one in of_metric:
-            tag = verdict_tag(comparison, one)
-            head = (tag or "–") if pair else f"{pair_name(one, several_labels)} {tag}"
+            tag = verdict_tag(one)
+            head = tag if pair else f"{pair_name(one, several_labels)} {tag}"
             rows += f'<tr><th scope="row" class="model">{head}</th>{scale.value_cells(one)}'
             rows += number_cell(
-                format_signed(one.difference, scale.decimals),
-                one.difference,
-                below=scale.interval_text(one),
-                strong=comparison.is_significant(one),
+                format_signed(one.change, scale.decimals),
+                one.change,
+                below=scale.interval_text(comparison, one),
+                strong=one.verdict in EMPHASIZED,
             )
             rows += f'<td class="forest">{scale.mark(one, is_last=one is of_metric[-1])}</td>'
             adjusted = format_pvalue(one.adjusted_pvalue) if comparison.correction != "none" else ""
-            rows += number_cell(format_pvalue(one.pvalue), one.pvalue, below=adjusted)
+            rows += number_cell(pvalue_text(one), one.log_pvalue, below=adjusted)
             rows += f"{win_cell(one) if with_wins else ''}</tr>{reason_row(one, len(columns))}"
         bodies += f'<tbody class="group">{metric_header(metric, len(columns))}{rows}</tbody>'
-    text = "Differences are the other model minus the baseline; the dashed line is no difference."
+    text = (
+        "Differences are the other model minus the baseline, or those of the distances from the best value where that "
+        "is 0 or 1; the dashed line is no difference. An interval at its level leaves out 0 exactly if a difference is "
+        "shown."
+    )
     if with_wins:
         units = f"values of {comparison.unit}" if comparison.unit else "units"
         text += f" Won, tied and lost: {units} in which the other model is better, equal, worse."
@@ -137,11 +136,9 @@ def only_pair(differences: Sequence[Difference]) -> tuple[str, str] | None:
     return next(iter(pairs))[:2] if len(pairs) == 1 else None
 
 
-def value_columns(comparison: Comparison, pair: tuple[str, str] | None) -> list[ShownColumn]:
+def value_columns(pair: tuple[str, str] | None) -> list[ShownColumn]:
     """The columns of both values, and of the difference with its interval."""
-    difference = "difference"
-    difference += "" if comparison.level is None else f", {comparison.level * 100:.10g}% interval"
-    return [ShownColumn(name, "number") for name in (*(pair or ("baseline", "other")), difference)]
+    return [ShownColumn(name, "number") for name in (*(pair or ("baseline", "other")), "difference, interval")]
 
 
 def has_several_labels(differences: Sequence[Difference]) -> bool:
@@ -158,7 +155,7 @@ class DifferenceScale:
     """The scale and the decimals of one metric's differences."""
 
     def __init__(self, differences: Sequence[Difference]) -> None:
-        ends = [end for one in differences for end in (one.difference, *(one.interval or ()))]
+        ends = [end for one in differences for end in (one.change, *(shown_interval(one) or ()))]
         self.ends = scale_range(ends, around_zero=True)
         self.value_decimals = common_decimals([value for one in differences for value in (one.value_a, one.value_b)])
         self.decimals = decimals_for(ends, DIGITS)
@@ -166,24 +163,24 @@ class DifferenceScale:
     def mark(self, one: Difference, *, is_last: bool) -> str:
         """The interval of a difference; below the last one also the ends of the scale."""
         texts = [format_signed(end, self.decimals) for end in self.ends or () if is_last]
-        return interval_mark(one.difference, one.interval, self.ends, series_class(0), texts, mark_zero=True)
+        return interval_mark(one.change, shown_interval(one), self.ends, series_class(0), texts, mark_zero=True)
 
     def value_cells(self, one: Difference) -> str:
         values = (one.value_a, one.value_b)
         return "".join(number_cell(format_value(value, self.value_decimals), value) for value in values)
 
-    def interval_text(self, one: Difference) -> str:
-        return " to ".join(format_signed(end, self.decimals) for end in one.interval or ())
+    def interval_text(self, comparison: Comparison, one: Difference) -> str:
+        ends = " to ".join(format_signed(end, self.decimals) for end in shown_interval(one) or ())
+        return f"{ends}, {level_text(comparison, one)}" if ends else ""
 
 
-def verdict_tag(comparison: Comparison, one: Difference) -> str:
-    if math.isnan(one.adjusted_pvalue):
-        return ""
-    if not comparison.is_significant(one):
-        return '<span class="tag plain">not clear</span>'
-    text = verdict(one.metric, one.value_a, one.value_b)
-    css_class = {"better": "tag", "worse": "tag worse", "": "tag plain"}[text]
-    return f'<span class="{css_class}">{text or "differs"}</span>'
+def verdict_tag(one: Difference) -> str:
+    css_class = {"better": "tag", WORSE: "tag worse"}.get(one.verdict, "tag plain")
+    return f'<span class="{css_class}">{one.verdict}</span>'
+
+
+def pvalue_text(one: Difference) -> str:
+    return format_log_pvalue(one.pvalue, one.log_pvalue).replace("e-", "e−")
 
 
 def win_cell(one: Difference) -> str:
@@ -217,9 +214,9 @@ def slices_body(comparison: Comparison, differences: Sequence[Difference]) -> st
     pair, several_labels = only_pair(differences), has_several_labels(differences)
     names = ["" if pair else f"<td>{pair_name(one, several_labels)}</td>" for one in shown]
     rows = [slice_row(comparison, one, keys, name, scales[one.metric]) for one, name in zip(shown, names, strict=True)]
-    columns = [*map(ShownColumn, (*keys, "metric", *([] if pair else ["models"]))), *value_columns(comparison, pair)]
+    columns = [*map(ShownColumn, (*keys, "metric", *([] if pair else ["models"]))), *value_columns(pair)]
     pvalues = ["p"] if comparison.correction == "none" else ["p", "adjusted p"]
-    columns += [ShownColumn(name, "number") for name in pvalues]
+    columns += [ShownColumn(name, "number") for name in (*pvalues, "detectable")]
     text = f"{counted(len(differences), 'difference')} inside slices; the buttons above the columns sort. "
     text += "Bars show differences, of each metric on a scale of its own, to the right where the other model is higher."
     if len(differences) > len(shown):
@@ -230,13 +227,16 @@ def slices_body(comparison: Comparison, differences: Sequence[Difference]) -> st
 def slice_row(comparison: Comparison, one: Difference, keys: Sequence[str], name: str, scale: DifferenceScale) -> str:
     cells = slice_cells([slice_text(one, key) for key in keys], [one.slice.get(key) for key in keys])
     cells += f"<td>{name_html(one.metric)}</td>{name}{scale.value_cells(one)}"
-    bar = bar_html(one.difference, 0.0, scale.ends[1] if scale.ends is not None else 0.0)
-    text = format_signed(one.difference, scale.decimals)
-    cells += number_cell(text, one.difference, below=scale.interval_text(one), bar=bar, css_class="n bars")
-    pvalues = [one.pvalue, *([one.adjusted_pvalue] if comparison.correction != "none" else [])]
-    cells += "".join(number_cell(format_pvalue(p), p) for p in pvalues)
+    bar = bar_html(one.change, 0.0, scale.ends[1] if scale.ends is not None else 0.0)
+    text = format_signed(one.change, scale.decimals)
+    cells += number_cell(text, one.change, below=scale.interval_text(comparison, one), bar=bar, css_class="n bars")
+    cells += number_cell(pvalue_text(one), one.log_pvalue)
+    if comparison.correction != "none":
+        cells += number_cell(format_pvalue(one.adjusted_pvalue), one.adjusted_pvalue)
+    size = one.detectable
+    cells += number_cell("" if size is None else format_value(size, scale.decimals), math.nan if size is None else size)
     reason = f'<span class="why">{escape_text(one.reason)}</span>' if one.reason else ""
-    return f"<tr>{cells}<td>{verdict_tag(comparison, one)}{reason}</td></tr>"
+    return f"<tr>{cells}<td>{verdict_tag(one)}{reason}</td></tr>"
 
 
 def methods_body(comparison: Comparison) -> str:
@@ -244,11 +244,8 @@ def methods_body(comparison: Comparison) -> str:
     by_method = grouped((one.method or "no test", one.metric) for one in comparison.differences)
     items = [f"{', '.join(dict.fromkeys(metrics))}: {method}" for method, metrics in by_method.items()]
     items += comparison.notes
-    items.append(
-        f"p-values are adjusted for {counted(len(comparison), 'comparison')}: {comparison.correction}"
-        if comparison.correction != "none"
-        else "p-values are not adjusted for the number of comparisons"
-    )
+    items.append(f"differences are {correction_text(comparison)}")
+    items.append("detectable: the least difference that four of five such samples would show, at the level of the line")
     list_items = "".join(f"<li>{escape_text(item)}</li>" for item in items)
     signatures = list(
         dict.fromkeys((one.metric, one.signature) for one in comparison.differences if one.signature and not one.slice)

@@ -37,13 +37,19 @@ class Section(NamedTuple):
 
 
 def html_document(
-    title: str, eyebrow: str, lead: str, facts: Sequence[tuple[str, str]], sections: Sequence[Section], version: str
+    title: str,
+    eyebrow: str,
+    leads: Sequence[str],
+    facts: Sequence[tuple[str, str]],
+    sections: Sequence[Section],
+    version: str,
 ) -> str:
-    """The whole page. `lead` and `facts` are text; the bodies of sections are HTML."""
+    """The whole page. `leads`, a paragraph each, and `facts` are text; the bodies of sections are HTML."""
     foot = f"Made by fastmetrics {version}. This page is one file and needs no network."
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src '{script_hash()}'; base-uri 'none'"
     links = "".join(f'<li><a href="#{section.ident}">{escape_text(section.heading)}</a></li>' for section in sections)
     fact_list = "".join(f"<div><dt>{escape_text(name)}</dt><dd>{escape_text(text)}</dd></div>" for name, text in facts)
+    lead_html = "".join(f'<p class="lead">{escape_text(lead)}</p>\n' for lead in leads)
     body = "".join(
         f'<section id="{section.ident}" aria-labelledby="{section.ident}-heading">'
         f'<h2 id="{section.ident}-heading">{escape_text(section.heading)}</h2>{section.body}</section>\n'
@@ -57,7 +63,7 @@ def html_document(
         f"<title>{escape_text(title)}</title>\n<style>{style_sheet()}</style>\n</head>\n<body>\n"
         f'<header>\n<p class="eyebrow">{escape_text(eyebrow)}</p>\n'
         f"<h1>{escape_text(shortened(title, MAX_TITLE_LENGTH))}</h1>\n"
-        f'<p class="lead">{escape_text(lead)}</p>\n<dl class="facts">{fact_list}</dl>\n'
+        f'{lead_html}<dl class="facts">{fact_list}</dl>\n'
         f'<nav aria-label="Parts of this page"><ul>{links}</ul></nav>\n</header>\n'
         f"<main>\n{body}</main>\n<footer><p>{escape_text(foot)}</p></footer>\n<script>{SCRIPT}</script>\n"
         "</body>\n</html>\n"

@@ -88,7 +88,7 @@ def report_html(report: Report, path: str | Path | None = None, *, title: str | 
     page = html_document(
         title or default_title(report),
         "fastmetrics · evaluation",
-        lead_of(report, len(names)),
+        [lead_of(report, len(names))],
         facts_of(report),
         sections,
         report.version,

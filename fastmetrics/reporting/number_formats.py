@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from fastmetrics._core.elementary import exp
+
 UNDEFINED = "undefined"
 MINUS = "−"
 LARGE, SMALL = 1e6, 1e-4  # from here on an exponent is easier to read
 ALL_DIGITS = 17  # of a float64
+LOG_TEN = 2.302585092994046
 ONE_DECIMAL = 1000  # coverage numbers from here on have one decimal
 
 
@@ -104,3 +107,11 @@ def format_signed(value: float, decimals: int | None) -> str:
 def format_pvalue(value: float) -> str:
     """A p-value in three digits; empty for NaN."""
     return "" if math.isnan(value) else f"{value:.3g}".replace("e-", "e−")
+
+
+def format_log_pvalue(value: float, logarithm: float, digits: int = 3) -> str:
+    """A p-value as `format_pvalue`, also one below the least number above 0; `logarithm` is the natural one."""
+    if value > 0 or math.isnan(value) or math.isinf(logarithm):
+        return "" if math.isnan(value) else f"{value:.{digits}g}"
+    exponent = math.floor(logarithm / LOG_TEN)
+    return f"{exp(logarithm - exponent * LOG_TEN):.1f}e{exponent}"

@@ -129,12 +129,13 @@ def evaluate(
         undefined), `coverage["interval"]` has the reason.
 
         Intervals are those of `fastmetrics.evaluate`, to the same bits.
-    ci_method : {"linearized", "bootstrap", "normal", "delong"}, optional
+    ci_method : {"linearized", "bootstrap", "normal", "delong", "anytime"}, optional
         "linearized": what leaving each unit out changes gives the standard error, and Student's distribution the
         interval, without a seed. "bootstrap": percentiles of the replicates. "normal": the value plus and minus normal
         quantiles times the standard deviation of the replicates. "delong": DeLong's variance, for the AUC of
-        independent rows. By default linearized where a metric has it, else the bootstrap; with `replicates` or `seed`
-        the bootstrap. Signatures name the method.
+        independent rows. "anytime": linearized, for a log that grows and is looked at again and again: all its
+        intervals together hold at the level. By default linearized where a metric has it, else the bootstrap; with
+        `replicates` or `seed` the bootstrap. Signatures name the method.
     replicates : int, optional
         Number of bootstrap replicates, at least 1. In each, a unit counts Poisson(1) times. All replicates are computed
         in one pass, except those of AUC, average precision, KS and EER of rows with `weight`: they take as long as that
@@ -236,6 +237,7 @@ def compare(
     roles: Mapping[str, ColumnName] | None = None,
     time_zone: str | None = None,
     tasks: Mapping[str, Task] | None = None,
+    margin: Mapping[str, float] | None = None,
 ) -> Comparison:
     """Compare models on a Spark DataFrame: the same differences, to the same bits, as `fastmetrics.compare` finds.
 
@@ -304,26 +306,27 @@ def compare(
         The level of the intervals, between 0 and 1, such as 0.95. Every `Result` then has an `interval` and a
         `standard_error`. If there is no interval (fewer than two units, or more than one replicate in twenty
         undefined), `coverage["interval"]` has the reason.
-    ci_method : {"linearized", "bootstrap", "normal", "delong"}, optional
+    ci_method : {"linearized", "bootstrap", "normal", "delong", "anytime"}, optional
         "linearized": what leaving each unit out changes gives the standard error, and Student's distribution the
         interval, without a seed. "bootstrap": percentiles of the replicates. "normal": the value plus and minus normal
         quantiles times the standard deviation of the replicates. "delong": DeLong's variance, for the AUC of
-        independent rows. By default linearized where a metric has it, else the bootstrap; with `replicates` or `seed`
-        the bootstrap. Signatures name the method.
+        independent rows. "anytime": linearized, for a log that grows and is looked at again and again: all its
+        intervals together hold at the level. By default linearized where a metric has it, else the bootstrap; with
+        `replicates` or `seed` the bootstrap. Signatures name the method.
     replicates : int, optional
         Number of bootstrap replicates, at least 1. In each, a unit counts Poisson(1) times. All replicates are computed
         in one pass, except those of AUC, average precision, KS and EER of rows with `weight`: they take as long as that
         many evaluations. By default 1,000, if there are any.
 
-        With 1000, the smallest possible p-value is 1/1001.
+        With 1000, the smallest possible p-value of the bootstrap is 1/1001.
     seed : int, optional
         From 0 to 2**64 - 1. Weights depend only on the seed, the replicate and the unit's key, so intervals are the
         same for any order of rows and any number of threads.
     correction : {"holm", "benjamini-hochberg", "none"} or None
-        How p-values are adjusted for the number of differences. Holm's method controls the probability of any false
-        discovery, the method of Benjamini and Hochberg the share of false discoveries.
-
-        The differences are those of all metrics, slices, labels and models.
+        How p-values are adjusted for the number of differences, in each family: all rows, and each grouping set, of
+        each task. Holm's method controls the probability of any false discovery; it decides every verdict. The method
+        of Benjamini and Hochberg controls the share of false discoveries, and only adjusts p-values. "none": every
+        difference is tested by itself.
     baseline : str, optional
         The score column (or the columns) of the model that all others are compared with, by default the first.
     n_partitions : int, optional
@@ -350,6 +353,9 @@ def compare(
     tasks : dict of str and Task, optional
         Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
         What a task does not name is that of the call. Every `Result` has the name of its `task`.
+    margin : dict of str and float, optional
+        The least difference that matters, by metric: ``{"auc": 0.001, "logloss": 0.0005}``. A model is then better or
+        worse only beyond the margin, and may be equal within it or not worse than it.
 
     Returns
     -------

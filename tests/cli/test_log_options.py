@@ -22,7 +22,7 @@ from fastmetrics.cli.log_options import FIELDS, MORE, PANELS, LogOptions, shared
 COMMANDS = {"evaluate": evaluate, "compare": compare}
 MODELS = ["--label", "y", "--score", "a", "--score", "b"]
 # Options of one command, or with another default there.
-OWN = {"evaluate": {"context", "ci"}, "compare": {"context", "baseline", "ci", "correction", "fail_if"}}
+OWN = {"evaluate": {"context", "ci"}, "compare": {"context", "baseline", "ci", "correction", "fail_if", "margin"}}
 
 
 @pytest.fixture

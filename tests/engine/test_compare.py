@@ -58,11 +58,11 @@ def value_of(columns, metric, score, **options):
     return fm.evaluate(columns, [metric], label="click", score=score, group="user", n_threads=1, **options)[metric]
 
 
-def drawn_differences(log, unit, metric, times, **options):
+def drawn_differences(log, unit, metric, times, of=float, **options):
     found = []
     for own in times:
         columns = oracle.repeated(log, unit, own, groups=["user"])
-        found.append(value_of(columns, metric, "b", **options) - value_of(columns, metric, "a", **options))
+        found.append(of(value_of(columns, metric, "b", **options)) - of(value_of(columns, metric, "a", **options)))
     return found
 
 
@@ -81,8 +81,17 @@ def test_a_comparison_equals_that_of_repeated_rows(unit, weight):
         assert one.value_a == value_of(plain, metric, "a", **options)
         assert one.value_b == value_of(plain, metric, "b", **options)
         drawn = drawn_differences(plain, unit, metric, times, **options)
-        assert one.pvalue == one.adjusted_pvalue == oracle.two_sided(one.difference, drawn)
+        compared = drawn
+        if metric == "copc":  # distances from 1
+            compared = drawn_differences(plain, unit, metric, times, lambda value: abs(value - 1), **options)
+            assert one.change == abs(one.value_b - 1) - abs(one.value_a - 1)
+        else:
+            assert one.change == one.difference
+        assert one.pvalue == one.adjusted_pvalue == oracle.two_sided(one.change, compared)
         expected = [oracle.percentile(drawn, share) for share in ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)]
+        if metric == "ctr":  # it reads no scores
+            assert (one.interval, one.standard_error) == (None, None)
+            continue
         assert one.interval == pytest.approx(expected, rel=1e-12, abs=1e-15)
         assert one.standard_error == pytest.approx(np.std(drawn, ddof=1), rel=1e-9, abs=1e-15)
     assert comparison.unit == unit
@@ -131,8 +140,8 @@ def test_equal_columns_do_not_differ():
     log = log_of()
     log["b"] = log["a"].copy()
     for one in fm.compare(log, METRICS, **COLUMNS, replicates=20):
-        assert (one.difference, one.pvalue, one.adjusted_pvalue, one.interval) == (0, 1, 1, (0, 0))
-        assert one.reason == "no difference, in no replicate either"
+        assert (one.difference, one.pvalue, one.adjusted_pvalue, one.interval) == (0, 1, 1, None)
+        assert (one.verdict, one.reason) == ("equal", "the columns are identical")
         assert not one.won
         assert not one.lost
 
@@ -140,7 +149,7 @@ def test_equal_columns_do_not_differ():
 def test_a_constant_difference_has_no_test():
     generator = np.random.default_rng(3)
     target = generator.normal(size=400)
-    log = {"y": target, "a": target + generator.normal(size=400), "user": np.repeat(np.arange(40), 10)}
+    log = {"y": target, "a": target + 1 + generator.normal(size=400), "user": np.repeat(np.arange(40), 10)}
     log["b"] = log["a"] + 0.1
     one = fm.compare(log, ["bias"], label="y", scores=["a", "b"], unit="user", replicates=50)["bias"]
     assert (one.difference, one.pvalue) == (pytest.approx(0.1), 1.0)
@@ -172,8 +181,10 @@ def test_every_pair_of_models_labels_and_slices():
     assert len(comparison) == 2 * 2 * 2 * 3
     assert {one.baseline for one in comparison} == {"b"}
     assert {one.other for one in comparison} == {"a", "c"}
-    adjusted = multiple_testing.holm([one.pvalue for one in comparison])
-    assert [one.adjusted_pvalue for one in comparison] == adjusted.tolist()
+    for of_slices in (False, True):  # two families
+        family = [one for one in comparison if bool(one.slice) is of_slices]
+        adjusted = multiple_testing.holm([one.pvalue for one in family])
+        assert [one.adjusted_pvalue for one in family] == pytest.approx(adjusted.tolist(), rel=1e-15)
     one = comparison.difference("auc", other="c", label="buy", slice={"country": "NL"})
     report = fm.evaluate(log, ["auc"], label="buy", score=["b", "c"], by="country")
     assert one.value_a == report.value("auc", score="b", slice={"country": "NL"})
@@ -327,8 +338,7 @@ def test_auc_of_independent_rows_is_compared_as_by_delong_test():
     moved = {name: column[order] for name, column in log.items()}
     assert fm.compare(moved, "auc", **options, n_threads=3, memory_limit="1MiB") == comparison
     equal = fm.compare(log | {"b": log["a"]}, "auc", label="click", scores=["a", "b"], ci_method="delong")["auc"]
-    assert (equal.pvalue, equal.interval) == (1, (0, 0))
-    assert equal.reason == "no difference, at no row either"
+    assert (equal.pvalue, equal.verdict, equal.reason) == (1, "equal", "the columns are identical")
     log["click"][:] = 1
     one = fm.compare(log, "auc", label="click", scores=["a", "b"], ci_method="delong")["auc"]
     assert math.isnan(one.pvalue)

@@ -13,7 +13,8 @@ NAN = float("nan")
 
 def difference(metric="auc", a=0.7, b=0.75, baseline="old", other="new", **fields):
     interval = (b - a - 0.01, b - a + 0.01)
-    defaults = {"pvalue": 0.001, "adjusted_pvalue": 0.004, "interval": interval, "method": "bootstrap"}
+    defaults = {"pvalue": 0.001, "adjusted_pvalue": 0.004, "interval": interval}
+    defaults |= {"method": "bootstrap", "verdict": "better"}
     return Difference(metric, baseline, other, a, b, signature=f"{metric}|v:1", **defaults | fields)
 
 
@@ -29,30 +30,30 @@ def rows_of(html, ident="differences"):
 def test_a_difference_and_its_verdict():
     html = comparison([difference(won=30, tied=10, lost=60)]).to_html()
     header, over, row = rows_of(html)
-    assert header == ["verdict", "old", "new", "difference, 95% interval", "", "p, adjusted", "won · tied · lost"]
+    assert header == ["verdict", "old", "new", "difference, interval", "", "p, adjusted", "won · tied · lost"]
     assert over[0].endswith("Higher is better.")
     assert row == [
-        "better", "0.70000", "0.75000", "+0.05000+0.04000 to +0.06000", "−0.06000+0.06000", "0.0010.004", "30 · 10 · 60"
+        "better", "0.70000", "0.75000", "+0.05000+0.04000 to +0.06000, 95%", "−0.06000+0.06000", "0.0010.004",
+        "30 · 10 · 60",
     ]  # fmt: skip
     assert [own["style"] for own in Page(html).all("i")] == ["width:30%", "width:10%", "width:60%"]
 
 
-@pytest.mark.parametrize(
-    ("metric", "a", "b", "adjusted", "verdict"),
-    [
-        ("auc", 0.7, 0.6, 0.01, "worse"),
-        ("logloss", 0.7, 0.6, 0.01, "better"),
-        ("logloss", 0.7, 0.6, 0.05, "not clear"),
-        ("copc", 0.7, 0.8, 0.01, "better"),
-        ("copc", 1.1, 1.2, 0.01, "worse"),
-        ("ctr", 0.7, 0.6, 0.01, "differs"),
-        ("auc", 0.7, NAN, NAN, "–"),
-    ],
-)
-def test_verdicts(metric, a, b, adjusted, verdict):
-    html = comparison([difference(metric, a, b, adjusted_pvalue=adjusted, interval=None)]).to_html()
-    assert rows_of(html)[2][0] == verdict
+@pytest.mark.parametrize("verdict", ["better", "worse", "different", "cannot tell", "not worse than the margin"])
+def test_verdicts(verdict):
+    one = difference(verdict=verdict, verdict_interval=(0.03, 0.07), verdict_level=0.99, margin=0.02)
+    html = comparison([one]).to_html()
+    row = rows_of(html)[2]
+    assert row[0] == verdict
+    assert row[3] == "+0.05000+0.03000 to +0.07000, 99%"
     assert complaints(html) == []
+
+
+def test_distances_have_their_change():
+    one = difference("copc", 0.9, 1.05, change=-0.05, verdict_interval=(-0.08, -0.02), verdict_level=0.95)
+    html = comparison([one]).to_html()
+    assert rows_of(html)[2][3] == "−0.05000−0.08000 to −0.02000, 95%"
+    assert "copc, distance from 1, −0.050 (−0.080 to −0.020)" in Page(html).all("header")[0].text()
 
 
 def test_zero_is_in_the_middle():
@@ -62,10 +63,11 @@ def test_zero_is_in_the_middle():
 
 
 def test_several_models_have_their_names():
-    html = comparison([difference(), difference(other="third", pvalue=NAN, adjusted_pvalue=NAN)]).to_html()
+    third = difference(other="third", verdict="cannot tell", pvalue=NAN, adjusted_pvalue=NAN)
+    html = comparison([difference(), third]).to_html()
     rows = rows_of(html)
     assert rows[0][:3] == ["models", "baseline", "other"]
-    assert [row[0] for row in rows[2:]] == ["new − old better", "third − old "]
+    assert [row[0] for row in rows[2:]] == ["new − old better", "third − old cannot tell"]
 
 
 def test_slices_sort():
@@ -74,27 +76,37 @@ def test_slices_sort():
     assert complaints(html) == []
     rows = rows_of(html, "slices")
     assert rows[0] == [
-        "day", "metric", "old", "new", "difference, 95% interval", "p", "adjusted p", "verdict"
+        "day", "metric", "old", "new", "difference, interval", "p", "adjusted p", "detectable", "verdict"
     ]  # fmt: skip
     assert [row[0] for row in rows[1:]] == ["1", "2"]
 
 
-def test_lead_and_facts():
-    page = Page(comparison([difference(), difference("ap", adjusted_pvalue=0.5)], dropped={"null": 2}).to_html())
-    assert [own.text() for own in page.all("p") if own["class"] == "lead"] == [
-        "1 of 2 differences is more than chance would explain: p below 0.05, corrected for 2 comparisons."
-    ]  # fmt: skip
+def test_the_answer_comes_first():
+    lines = [
+        difference(verdict_interval=(0.03, 0.07), verdict_level=0.99),
+        difference("ap", verdict="cannot tell", verdict_interval=(-0.01, 0.11), verdict_level=0.95, detectable=0.08),
+        difference("logloss", 0.4, 0.5, verdict="worse", verdict_interval=(0.08, 0.12), verdict_level=0.95),
+        *(difference(b=0.6, verdict="worse", slice={"day": day}, pvalue=0.01 / day) for day in range(1, 8)),
+        difference(verdict="cannot tell", slice={"day": 8}),
+    ]
+    page = Page(comparison(lines, dropped={"null": 2}).to_html())
+    leads = [own.text() for own in page.all("p") if own["class"] == "lead"]
+    assert leads[:3] == [
+        "new is better: auc +0.050 (0.030 to 0.070)",
+        "new is worse: logloss +0.100 (0.080 to 0.120)",
+        "cannot tell new from old: ap +0.05 (−0.01 to 0.11), where 0.08 would have been shown",
+    ]
+    assert leads[3].startswith("in slices 7 of 8 differences are worse: day=7: auc −0.100 (p ")
+    assert leads[3].endswith("; and 2 more; 1 cannot be told apart")
     facts = dict(zip(*([own.text() for own in page.all(tag)] for tag in ("dt", "dd")), strict=True))
     assert (facts["dropped"], facts["paired by"]) == ("2 (null: 2)", "user_id")
 
 
-def test_too_few_replicates_have_a_warning():
-    few = {"signature": "auc|ci:0.95|method:bootstrap|replicates:99|seed:0|unit:user", "adjusted_pvalue": 0.12}
-    warning = "1 other has the least p that 99 replicates can give: ask for more replicates."
-    one = Difference("auc", "a", "b", 0.5, 0.6, pvalue=0.01, **few)
-    assert warning in comparison([one]).to_html()
-    assert warning not in comparison([one.replace(pvalue=0.02)]).to_html()
-    assert warning not in comparison([one.replace(adjusted_pvalue=0.01)]).to_html()
+def test_slices_stand_by_evidence():
+    of = [difference(slice={"day": day}, pvalue=p) for day, p in ((1, 0.5), (2, 1e-9), (3, NAN), (4, 0.01))]
+    assert [row[0] for row in rows_of(comparison(of).to_html(), "slices")[1:]] == ["2", "4", "1", "3"]
+    in_order = comparison(of, is_sorted=True).to_html()
+    assert [row[0] for row in rows_of(in_order, "slices")[1:]] == ["1", "2", "3", "4"]
 
 
 def test_reasons_methods_and_notes():

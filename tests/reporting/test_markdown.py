@@ -50,7 +50,9 @@ def test_a_comparison():
     made = Comparison([one], level=0.95, correction="holm", unit="user_id", version="1.0")
     lines = made.to_markdown(3).splitlines()
     assert lines[0].split("|")[1:5] == [" metric ", " old ", "   new ", " difference "]
-    assert [cell.strip() for cell in lines[2].split("|")[1:6]] == ["auc", "0.5", "0.667", "+0.167", "[+0.1, +0.2]"]
+    assert [cell.strip() for cell in lines[2].split("|")[1:7]] == [
+        "auc", "0.5", "0.667", "+0.167", "cannot tell", "[+0.1, +0.2]",
+    ]  # fmt: skip
     assert lines[4] == "- fastmetrics 1.0: 1 difference, paired by user\\_id, p-values adjusted (holm)"
     assert lines[5] == "- \\* adjusted p below 0.05"
     assert "+0.16666666666666663" in made.to_markdown()

@@ -50,6 +50,16 @@ def compared(**options):
     return fm.compare(LOG, "auc", **MODELS, **options)
 
 
+# Of 20 days the errors of the new model are greater by 1 or less by 1 in turn.
+DAYS = {"y": [0.0] * 20, "old": [2.0] * 20, "new": [3.0, 1.0] * 10, "day": list(range(20))}
+QUANTILES = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
+NEEDED = QUANTILES**2 * (20 / 19) / 0.01**2
+
+
+def days_compared():
+    return fm.compare(DAYS, "mae", label="y", scores=["old", "new"], unit="day")
+
+
 def accumulated(kind):
     accumulator = kind("auc", **COLUMNS)
     accumulator.update(LOG)
@@ -78,6 +88,7 @@ CASES: list[Case] = [
     ("Result", lambda kind: of_type(kind, evaluated().results[0]).value, 3 / 4),
     ("Comparison", lambda kind: len(of_type(kind, compared()).differences), 1),
     ("Difference", lambda kind: of_type(kind, compared().differences[0]).value_b, 1),
+    ("sample_size", lambda function: function(days_compared(), "mae", 0.01), pytest.approx(NEEDED, rel=1e-4)),
     ("Metric", lambda kind: fm.evaluate(LOG, kind.auc(), **COLUMNS)[kind.auc()], 3 / 4),
     ("describe_metrics", lambda function: [spec.name for spec in function()] == fm.list_metrics(), True),
     ("list_metrics", lambda function: {"auc", "gauc", "ndcg", "bleu", "ari"} <= set(function()), True),

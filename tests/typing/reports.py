@@ -48,7 +48,8 @@ revealed = [
     reveal_type(comparison["auc"]),  # reveals: Difference
     reveal_type(comparison.difference("auc", other="b", slice={}).interval),  # reveals: tuple[float, float] | None
     reveal_type(comparison["auc"].won),  # reveals: int | None
-    reveal_type(comparison.is_significant(comparison["auc"])),  # reveals: bool
+    reveal_type(comparison["auc"].verdict),  # reveals: str
+    reveal_type(fm.sample_size(comparison, "auc", 0.001)),  # reveals: int
 ]
 
 warnings.simplefilter("ignore", fm.UndefinedMetricWarning)

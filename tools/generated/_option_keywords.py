@@ -53,6 +53,7 @@ ANNOTATIONS = {
     kinds.MODELS: f"{SEVERAL} | Sequence[Sequence[ColumnName]]",
     kinds.SLICES: f"{SEVERAL} | Sequence[Sequence[ColumnName]]",
     kinds.ROLES: "Mapping[str, ColumnName] | None",
+    kinds.MARGINS: "Mapping[str, float] | None",
     kinds.FILTER: "object",
     kinds.TASKS: "Mapping[str, Task] | None",
     kinds.LEVEL: "float | None",

@@ -9,7 +9,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.elementary import log
 from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
+from fastmetrics._core.inference.verdicts import CANNOT_TELL
 from fastmetrics._core.results.flat_names import NamedNumbers, flat_metrics
 from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, question_as_dict, tasks_as_dicts
 from fastmetrics._core.results.slice_order import MOST, badness_of, check_count, worst_first
@@ -29,14 +31,20 @@ __all__ = ["Comparison", "Difference"]
 SCHEMA_VERSION = 1
 FIELDS = (
     "metric", "baseline", "other", "slice", "label", "value_a", "value_b", "difference", "interval", "standard_error",
-    "pvalue", "adjusted_pvalue", "won", "lost", "tied", "n_units", "method", "signature", "reason", "task",
+    "df", "verdict", "change", "verdict_interval", "verdict_level", "margin", "detectable", "pvalue", "log_pvalue",
+    "adjusted_pvalue", "won", "lost", "tied", "n_units", "n_effective", "method", "signature", "reason", "task",
+)  # fmt: skip
+NUMBERS = (
+    "value_a", "value_b", "difference", "standard_error", "df", "change", "verdict_level", "margin", "detectable",
+    "pvalue", "log_pvalue", "adjusted_pvalue",
 )  # fmt: skip
 # The kinds of columns of a table; the others are texts.
 KINDS: dict[str, Kind] = {
-    **dict.fromkeys(("value_a", "value_b", "difference", "standard_error", "pvalue", "adjusted_pvalue"), "number"),
-    **dict.fromkeys(("won", "lost", "tied", "n_units"), "count"),
+    **dict.fromkeys(NUMBERS, "number"),
+    **dict.fromkeys(("won", "lost", "tied", "n_units", "n_effective"), "count"),
 }
-COLUMN_NAMES = frozenset({*FIELDS, "interval_low", "interval_high"})
+INTERVALS = ("interval", "verdict_interval")
+COLUMN_NAMES = frozenset({*FIELDS, *(f"{name}_{end}" for name in INTERVALS for end in ("low", "high"))})
 
 
 class Difference(Immutable):
@@ -60,14 +68,36 @@ class Difference(Immutable):
         Confidence interval of the difference, at the comparison's `level`.
     standard_error : float or None
         The standard error of the difference.
+    df : float or None
+        The degrees of freedom of the standard error.
+    verdict : str
+        What the comparison shows, the first that holds: "equal" (identical columns), "better" or "worse" (with a
+        margin: by more than the margin), "equal within the margin", "better within the margin" or "worse within the
+        margin", "not worse than the margin", "cannot tell". "different" for a metric without a better direction.
+    change : float
+        What the verdict is about: the difference or, if the best value t is 0 or 1, ``|value_b - t| - |value_a - t|``.
+    verdict_interval : tuple of float, or None
+        The interval of the change at `verdict_level`. It leaves out 0, or lies within or beyond the margin, exactly if
+        the verdict says so.
+    verdict_level : float or None
+        The level at which Holm's method decides this line among all of its family.
+    margin : float or None
+        The margin of the metric.
+    detectable : float or None
+        The smallest difference that would have been shown at `verdict_level` in four of five samples of this size.
     pvalue : float
-        Of a two-sided paired test. NaN if there is none; then `reason` says why. Never 0 from resampling.
+        Of a two-sided paired test that the change is 0. NaN if there is none; then `reason` says why.
+    log_pvalue : float
+        Its natural logarithm: a p-value may be below the least number above 0.
     adjusted_pvalue : float
-        The p-value corrected over all differences of the comparison.
+        The p-value corrected over all differences of its family.
     won, lost, tied : int or None
         Units in which the other model is better, worse and equal. None if units have no values of their own.
     n_units : int or None
         The number of compared units (users, queries, segments).
+    n_effective : int or None
+        Units that count in the standard error; of scores the fewer of units with positives and with negatives. Units
+        share at most 16,384 entries.
     method : str
         The test, and how its p-value was computed.
     signature : str
@@ -98,12 +128,21 @@ class Difference(Immutable):
     difference: float
     interval: tuple[float, float] | None
     standard_error: float | None
+    df: float | None
+    verdict: str
+    change: float
+    verdict_interval: tuple[float, float] | None
+    verdict_level: float | None
+    margin: float | None
+    detectable: float | None
     pvalue: float
+    log_pvalue: float
     adjusted_pvalue: float
     won: int | None
     lost: int | None
     tied: int | None
     n_units: int | None
+    n_effective: int | None
     method: str
     signature: str
     reason: str | None
@@ -122,6 +161,15 @@ class Difference(Immutable):
         difference: float | None = None,
         interval: tuple[float, float] | None = None,
         standard_error: float | None = None,
+        df: float | None = None,
+        verdict: str = CANNOT_TELL,
+        change: float | None = None,
+        verdict_interval: tuple[float, float] | None = None,
+        verdict_level: float | None = None,
+        margin: float | None = None,
+        detectable: float | None = None,
+        log_pvalue: float | None = None,
+        n_effective: int | None = None,
         slice: Mapping[str, Any] = EMPTY,  # noqa: A002
         label: str | None = None,
         won: int | None = None,
@@ -133,12 +181,17 @@ class Difference(Immutable):
         reason: str | None = None,
         task: str | None = None,
     ) -> None:
-        value_a, value_b = float(value_a), float(value_b)
+        value_a, value_b, pvalue = float(value_a), float(value_b), float(pvalue)
+        difference = value_b - value_a if difference is None else float(difference)
+        if log_pvalue is None:
+            log_pvalue = log(pvalue) if pvalue > 0 else pvalue - math.inf
         self._set(
             metric=metric, baseline=baseline, other=other, slice=FrozenDict(slice), label=label, value_a=value_a,
-            value_b=value_b, difference=value_b - value_a if difference is None else float(difference),
-            interval=interval, standard_error=standard_error, pvalue=float(pvalue),
-            adjusted_pvalue=float(adjusted_pvalue), won=won, lost=lost, tied=tied, n_units=n_units, method=method,
+            value_b=value_b, difference=difference, interval=interval, standard_error=standard_error, df=df,
+            verdict=verdict, change=difference if change is None else float(change), verdict_interval=verdict_interval,
+            verdict_level=verdict_level, margin=margin, detectable=detectable, n_effective=n_effective, pvalue=pvalue,
+            log_pvalue=float(log_pvalue), adjusted_pvalue=float(adjusted_pvalue), won=won, lost=lost,
+            tied=tied, n_units=n_units, method=method,
             signature=signature, reason=reason, task=task,
         )  # fmt: skip
 
@@ -161,7 +214,8 @@ class Difference(Immutable):
             for name, value in fields.items()
         }
         fields["slice"] = as_json_value(self.slice)
-        fields["interval"] = None if self.interval is None else list(self.interval)
+        for name in INTERVALS:
+            fields[name] = None if fields[name] is None else list(fields[name])
         for name in ("label", "reason", "task"):
             if fields[name] is None:
                 del fields[name]
@@ -179,7 +233,7 @@ class Comparison(ResultSet[Difference]):
     level : float or None
         The confidence level of the intervals.
     correction : str
-        The correction of p-values over all differences: "holm", "benjamini-hochberg" or "none".
+        The correction of p-values within each family of differences: "holm", "benjamini-hochberg" or "none".
     unit : str
         The paired unit: "user_id", "query", "segment".
     version : str
@@ -205,6 +259,8 @@ class Comparison(ResultSet[Difference]):
         `columns` are empty: each task has its own.
     evaluation : Evaluation or None
         The question of a compared log: ``compare(log, comparison.evaluation)`` asks it of another one.
+    is_sorted : bool
+        Whether slices are in an order that was asked for; otherwise tables have those of the least p-values first.
 
     Examples
     --------
@@ -216,8 +272,8 @@ class Comparison(ResultSet[Difference]):
     """
 
     __slots__ = (
-        "bins", "columns", "correction", "differences", "dropped", "evaluation", "filtered", "level", "notes", "rows",
-        "seconds", "small_slices", "tasks", "unit", "version",
+        "bins", "columns", "correction", "differences", "dropped", "evaluation", "filtered", "is_sorted", "level",
+        "notes", "rows", "seconds", "small_slices", "tasks", "unit", "version",
     )  # fmt: skip
     _noun = "comparison"
     _item_noun = _lookup = "difference"
@@ -237,6 +293,7 @@ class Comparison(ResultSet[Difference]):
     seconds: float | None
     tasks: Mapping[str, TaskRows]
     evaluation: Evaluation | None
+    is_sorted: bool
 
     def __init__(
         self,
@@ -256,8 +313,9 @@ class Comparison(ResultSet[Difference]):
         tasks: Mapping[str, TaskRows] = EMPTY,
         filtered: int | None = None,
         evaluation: Evaluation | None = None,
+        is_sorted: bool = False,
     ) -> None:
-        self._set(bins=FrozenDict(bins), small_slices=FrozenDict(small_slices))
+        self._set(is_sorted=is_sorted, bins=FrozenDict(bins), small_slices=FrozenDict(small_slices))
         self._set(
             differences=tuple(differences), level=level, correction=correction, unit=unit, version=version,
             notes=tuple(notes), seconds=seconds, rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(columns),
@@ -272,15 +330,11 @@ class Comparison(ResultSet[Difference]):
         return hash((self.differences, self.version))
 
     def _content(self) -> tuple[object, ...]:
-        return self._content_without("seconds", "evaluation")
+        return self._content_without("seconds", "evaluation", "is_sorted")
 
     def __getitem__(self, metric: str | Metric) -> Difference:
         """The difference of `metric` of all rows. Raises KeyError if there is not exactly one."""
         return self.difference(metric)
-
-    def is_significant(self, difference: Difference) -> bool:
-        """Is the adjusted p-value below 1 - `level`? (0.05 if the comparison has no level.)"""
-        return bool(difference.adjusted_pvalue < round(1 - (self.level or 0.95), 12))
 
     def difference(
         self,
@@ -346,7 +400,7 @@ class Comparison(ResultSet[Difference]):
 
     def sorted_by(self, metric: str | Metric) -> Comparison:
         """The comparison with its slices in the order of `worst`, after all rows."""
-        return self._replace(differences=self._in_order_of(self.worst(metric, MOST)))
+        return self._replace(differences=self._in_order_of(self.worst(metric, MOST)), is_sorted=True)
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain Python with JSON types. NaN becomes None; its reason is beside it."""
@@ -391,8 +445,8 @@ class Comparison(ResultSet[Difference]):
 
         Columns: task, if there are tasks; metric, baseline, other; one for every column of slices, under its own name
         (``slice_...`` if that name is taken), and sliced_by, the names of those that the row is a slice of: empty for
-        all rows. Then label, value_a, value_b, difference, interval_low, interval_high, standard_error, pvalue,
-        adjusted_pvalue, won, lost, tied, n_units, method, signature and reason.
+        all rows. Then the other attributes of a `Difference` in their order, with interval_low and interval_high,
+        verdict_interval_low and verdict_interval_high for the two intervals.
         """
         return super().to_arrow()
 
@@ -413,21 +467,13 @@ class Comparison(ResultSet[Difference]):
         columns: list[TableColumn] = []
         for name in (*(["task"] if self.tasks else []), *(field for field in FIELDS if field != "task")):
             cells = [getattr(one, name) for one in self.differences]
-            if name == "interval":
-                columns += interval_columns(cells)
+            if name in INTERVALS:
+                columns += interval_columns(cells, name)
             elif name == "slice":
                 columns += slice_columns(cells, COLUMN_NAMES)
             else:
                 columns.append(TableColumn(name, KINDS.get(name, "text"), cells))
         return columns
-
-    def too_few_replicates(self, difference: Difference) -> int:
-        """The number of replicates, if they are too few for a smaller p-value and so for significance; otherwise 0."""
-        _, found, after = difference.signature.partition("|replicates:")
-        number = after.partition("|")[0]
-        if not found or not number.isdigit() or self.is_significant(difference):
-            return 0
-        return int(number) if difference.pvalue * (int(number) + 1) < 1 + 1e-9 else 0  # the p-value is rounded
 
 
 def named_numbers(one: Difference) -> NamedNumbers:

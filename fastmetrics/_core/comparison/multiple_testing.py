@@ -1,14 +1,14 @@
-"""Corrections of p-values for the number of tests, also of the p-values of a comparison for its differences."""
+"""Corrections of p-values for the number of tests."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.comparison.comparison import Difference
+
+NONE = "none"
 
 
 def as_pvalues(pvalues: Any) -> np.ndarray:
@@ -46,15 +46,6 @@ def benjamini_hochberg(pvalues: Any) -> np.ndarray:
 
 def read_correction(correction: Any) -> str:
     """The checked name of a correction; None means "none"."""
-    name = "none" if correction is None else correction
-    validation.check_option(name, "correction", ("holm", "benjamini-hochberg", "none"))
+    name = NONE if correction is None else correction
+    validation.check_option(name, "correction", ("holm", "benjamini-hochberg", NONE))
     return str(name)
-
-
-def adjust_pvalues(differences: Sequence[Difference], correction: str) -> list[Difference]:
-    """The differences with p-values adjusted over all of them. A NaN stays NaN."""
-    pvalues = [difference.pvalue for difference in differences]
-    if correction != "none":
-        function = holm if correction == "holm" else benjamini_hochberg
-        pvalues = function(pvalues).tolist()
-    return [difference.replace(adjusted_pvalue=p) for difference, p in zip(differences, pvalues, strict=True)]

@@ -10,6 +10,7 @@ import numpy as np
 from fastmetrics._core.elementary import log
 from fastmetrics._kernels.significance import tail_integrals
 
+LOG_ROOT_TWO_PI = 0.91893853320467274178
 # Rational functions for quantiles: M. Wichura, "Algorithm AS 241: the percentage points of the normal distribution",
 # Applied Statistics 37, 1988. Numerators and denominators, the highest power first.
 NEAR_MIDDLE = (
@@ -73,6 +74,15 @@ def normal_pvalue(z: float, alternative: str) -> float:
 def normal_tail(z: float) -> float:
     """The probability that a standard normal variable is above z, with a relative error below 1e-15 if z >= 0."""
     return tail_integrals.normal_tail(z)
+
+
+def log_far_tail(z: float) -> float:
+    """The logarithm of `normal_tail(z)` for z >= 30: the asymptotic series of Mills' ratio, to the last digits."""
+    inverse_square, term, ratio = 1 / z / z, 1.0, 1.0
+    for k in range(1, 12):
+        term *= -(2 * k - 1) * inverse_square
+        ratio += term
+    return -z / 2 * z - log(z) - LOG_ROOT_TWO_PI + log(ratio)
 
 
 def normal_tails(z: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Student's t distribution, for any degrees of freedom above 0."""
+"""Student's t distribution, for any degrees of freedom above 0: infinitely many are the normal distribution."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 
 from fastmetrics._core.distributions.incomplete_integrals import beta_density, beta_tails
-from fastmetrics._core.distributions.normal import normal_quantile
+from fastmetrics._core.distributions.normal import log_far_tail, normal_quantile, normal_tail
 from fastmetrics._core.distributions.quantiles import solve_log_tail
 from fastmetrics._core.elementary import log, power
 from fastmetrics._kernels.significance import tail_integrals
@@ -28,6 +28,8 @@ def student_pvalue(t: float, df: float, alternative: str) -> float:
 
 def upper_tail(t: float, df: float) -> float:
     """The probability above t >= 0."""
+    if math.isinf(df):
+        return normal_tail(t)
     root = math.sqrt(df)
     if root < NEGLIGIBLE * t:
         # Of the series in df / t^2 the first term remains: (sqrt(df) / t)^df / (df B(df/2, 1/2)). Its power falls below
@@ -44,6 +46,8 @@ def log_upper_tail(t: float, df: float) -> float:
     tail = upper_tail(t, df)
     if tail > LEAST_TAIL:
         return log(tail)
+    if math.isinf(df):
+        return log_far_tail(t)
     root = math.sqrt(df)
     if root < NEGLIGIBLE * t:  # the first term, as above
         log_factor = tail_integrals.log_beta_density(df / 2, 0.5, 0.5, 0.5) + (df + 1) / 2 * LOG_TWO - log(df)
@@ -66,6 +70,8 @@ def student_tail_quantile(tail: float, df: float) -> float:
     """The t that a variable of Student's distribution is above with probability `tail`, of at most 1/2."""
     if tail == 0.5:  # the square of t may be 0
         return 0.0
+    if math.isinf(df):
+        return -normal_quantile(tail)
 
     def tail_and_decline(t: float) -> tuple[float, float]:
         whole = df + t * t

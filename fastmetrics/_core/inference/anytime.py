@@ -33,10 +33,16 @@ def find_anytime_interval(
     missing = why_no_error(error) if math.isfinite(value) else "the value is undefined"
     if missing is not None:
         return ConfidenceInterval(None, missing)
-    tail = normal_tail(boundary(error.n_units, 1 - level, tightest_at))
-    if tail < LEAST_TAIL:
+    tail = boundary_tail(error.n_units, 1 - level, tightest_at)
+    if tail is None:
         return ConfidenceInterval(None, f"too few units: {error.n_units}, for intervals that suit {tightest_at:g}")
     return interval_of_reach(value, error, scale, student_tail_quantile(tail, error.df))
+
+
+def boundary_tail(n_units: float, alpha: float, tightest_at: float) -> float | None:
+    """The tail of the normal distribution at the boundary; None if it is too small for Student's quantiles."""
+    tail = normal_tail(boundary(n_units, alpha, tightest_at))
+    return None if tail < LEAST_TAIL else tail
 
 
 def boundary(n_units: float, alpha: float, tightest_at: float) -> float:

@@ -13,14 +13,14 @@ of a difference whose error is 0, too. p-values have logarithms: those of whole 
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from fastmetrics._core.distributions.student import LEAST_TAIL, LOG_TWO, log_upper_tail, student_pvalue
 from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.inference.anytime import anytime_log_pvalue, find_anytime_interval
-from fastmetrics._core.inference.errors import ErrorEstimate, estimate_error
+from fastmetrics._core.inference.errors import ErrorEstimate
 from fastmetrics._core.inference.intervals import ConfidenceInterval, find_interval, why_no_error
 from fastmetrics._core.named_tuples import NamedTuple
 
@@ -38,6 +38,7 @@ class PValue(NamedTuple):
         return math.isnan(self.logarithm)
 
 
+NO_ERROR = ErrorEstimate(math.nan, math.nan, 0, 0)
 NO_PVALUE = PValue(math.nan, math.nan)
 CERTAIN = PValue(0.0, 1.0)
 
@@ -72,6 +73,41 @@ class Change(NamedTuple):
         return self._replace(value=-self.value)
 
 
+class ReplicatedChange(NamedTuple):
+    """A difference and its replicates, whose p-value counts those that are as far from their mean as a bound is.
+
+    distances: of the replicates from their mean, ascending.
+    """
+
+    value: float
+    error: ErrorEstimate
+    distances: np.ndarray
+    tightest_at: None = None
+
+    def above(self, bound: float) -> PValue:
+        return self.pvalue_beyond(self.value - bound)
+
+    def below(self, bound: float) -> PValue:
+        return self.pvalue_beyond(bound - self.value)
+
+    def pvalue_beyond(self, distance: float) -> PValue:
+        """(1 + #{|d_r - mean(d_r)| >= distance}) / (B + 1)."""
+        if distance <= 0:
+            return CERTAIN
+        n = self.distances.shape[0]
+        probability = (1 + n - int(np.searchsorted(self.distances, distance))) / (1 + n)
+        return PValue(log(probability), probability)
+
+    def interval(self, level: float) -> ConfidenceInterval:
+        """The bounds that the test does not reject."""
+        n = self.distances.shape[0]
+        n_beyond = math.ceil(round((1 - level) * (n + 1), 9)) - 2  # replicates beyond a bound that is just rejected
+        if n_beyond < 0:
+            return ConfidenceInterval(None, f"{n:,} replicates show no difference at this level: ask for more")
+        reach = float(self.distances[n - 1 - n_beyond]) if n_beyond < n else 0.0
+        return ConfidenceInterval((self.value - reach, self.value + reach))
+
+
 class DistanceChange(NamedTuple):
     """The difference of two values' distances from the best one t, |b - t| - |a - t|.
 
@@ -85,6 +121,14 @@ class DistanceChange(NamedTuple):
     value: float
     difference: Change
     total: Change
+
+    @property
+    def error(self) -> ErrorEstimate:
+        return self.difference.error
+
+    @property
+    def tightest_at(self) -> float | None:
+        return self.difference.tightest_at
 
     def above(self, bound: float) -> PValue:
         return pvalue_of_lesser(self.difference, self.total, bound)
@@ -103,27 +147,56 @@ class DistanceChange(NamedTuple):
         return ConfidenceInterval((lower, max(min(high, greatest), min(-low, -least))))
 
 
-ValueChange: TypeAlias = Change | DistanceChange
+class TestedChange(NamedTuple):
+    """A difference of which only a p-value is known, that of a test of no difference."""
+
+    value: float
+    pvalue: float
+    error: ErrorEstimate = NO_ERROR
+    tightest_at: None = None
+
+    def above(self, bound: float) -> PValue:
+        return NO_PVALUE if bound else self.pvalue_of(self.value)
+
+    def below(self, bound: float) -> PValue:
+        return NO_PVALUE if bound else self.pvalue_of(-self.value)
+
+    def pvalue_of(self, distance: float) -> PValue:
+        if math.isnan(self.pvalue) or math.isnan(distance):
+            return NO_PVALUE
+        return PValue(log(self.pvalue) if self.pvalue else -math.inf, self.pvalue) if distance >= 0 else CERTAIN
+
+    def interval(self, level: float) -> ConfidenceInterval:
+        return ConfidenceInterval(None, "the test has no intervals")
+
+
+ValueChange: TypeAlias = Change | DistanceChange | ReplicatedChange | TestedChange
 
 
 def change_between(
     direction: str,
     values: tuple[float, float],
-    contributions: tuple[np.ndarray, np.ndarray],
-    n_effective: int,
+    error: ErrorEstimate,
+    error_of_sum: ErrorEstimate | None = None,
     tightest_at: float | None = None,
 ) -> ValueChange:
     """What is compared of two values a and b of a metric of this direction: b - a, or the distances from the best.
 
-    Contributions are those of the same units, 0 where a unit has none to one of both.
+    The errors are those of b - a and, for distances, of a + b.
     """
-    (a, b), (of_a, of_b) = values, contributions
-    difference = Change(b - a, estimate_error(of_b - of_a, n_effective), tightest_at)
-    if direction not in BEST_VALUES:
+    a, b = values
+    difference = Change(b - a, error, tightest_at)
+    if error_of_sum is None:
         return difference
     from_best = a - BEST_VALUES[direction], b - BEST_VALUES[direction]
-    total = Change(from_best[0] + from_best[1], estimate_error(of_a + of_b, n_effective), tightest_at)
-    return DistanceChange(abs(from_best[1]) - abs(from_best[0]), difference, total)
+    total = Change(from_best[0] + from_best[1], error_of_sum, tightest_at)
+    return DistanceChange(compared_change(direction, a, b), difference, total)
+
+
+def compared_change(direction: str, a: Any, b: Any) -> Any:
+    """What is compared of values, or of arrays of them: b - a, or |b - t| - |a - t| for the best value t."""
+    best = BEST_VALUES.get(direction)
+    return b - a if best is None else abs(b - best) - abs(a - best)
 
 
 def two_sided_pvalue(change: ValueChange) -> PValue:

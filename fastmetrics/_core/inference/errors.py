@@ -20,6 +20,7 @@ import numpy as np
 from fastmetrics._core.exact import exact_sum
 from fastmetrics._core.named_tuples import NamedTuple
 
+NORMAL = math.inf  # degrees of freedom of the normal distribution
 FRACTIONS = 3.0  # of (sum of squares)^2 / sum of fourth powers
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 
-from fastmetrics._core.distributions.student import student_quantile
+from fastmetrics._core.distributions.student import student_quantile, student_tail_quantile
+from fastmetrics._core.inference.anytime import boundary_tail
 from fastmetrics._core.inference.difference_tests import least_pvalue
 from fastmetrics._core.inference.errors import ErrorEstimate
 from fastmetrics._core.inference.intervals import why_no_error
@@ -19,13 +20,24 @@ POWER = 0.8
 MOST_UNITS = 1 << 53
 
 
-def smallest_difference(error: ErrorEstimate, level: float, power: float = POWER) -> float | None:
-    """The least difference that a two-sided test at this level finds with this power; None if it finds none."""
+def smallest_difference(
+    error: ErrorEstimate, level: float, power: float = POWER, tightest_at: float | None = None
+) -> float | None:
+    """The least difference that a two-sided test at this level finds with this power; None if it finds none.
+
+    tightest_at: as of `anytime.py`.
+    """
     if why_no_error(error) is not None or not error.standard_error:
         return None
     if least_pvalue(error.n_effective).probability >= 1 - level:
         return None
-    return (student_quantile(level, error.df) + power_quantile(power, error.df)) * error.standard_error
+    reach = student_quantile(level, error.df)
+    if tightest_at is not None:
+        tail = boundary_tail(error.n_units, 1 - level, tightest_at)
+        if tail is None:
+            return None
+        reach = student_tail_quantile(tail, error.df)
+    return (reach + power_quantile(power, error.df)) * error.standard_error
 
 
 def units_to_show(difference: float, error: ErrorEstimate, level: float, power: float = POWER) -> int | None:

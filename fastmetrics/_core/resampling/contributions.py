@@ -45,11 +45,14 @@ class Contributions(NamedTuple):
 
     def minus(self, other: Contributions) -> Contributions:
         """The contributions to the difference of two values of the same rows."""
-        return Contributions(
-            self.changes - other.changes,
-            self.counted | other.counted,
-            min(self.n_effective, other.n_effective),
-        )
+        return self.with_changes(self.changes - other.changes, other)
+
+    def plus(self, other: Contributions) -> Contributions:
+        """Those to the sum."""
+        return self.with_changes(self.changes + other.changes, other)
+
+    def with_changes(self, changes: np.ndarray, other: Contributions) -> Contributions:
+        return Contributions(changes, self.counted | other.counted, min(self.n_effective, other.n_effective))
 
 
 def restore(

@@ -46,11 +46,11 @@ def slice_columns(slices: Sequence[Mapping[str, Any]], taken: Container[str]) ->
     return [*columns, TableColumn(SLICED_BY, "text", [", ".join(names[key] for key in one) for one in slices])]
 
 
-def interval_columns(intervals: Sequence[tuple[float, float] | None]) -> list[TableColumn]:
+def interval_columns(intervals: Sequence[tuple[float, float] | None], name: str = "interval") -> list[TableColumn]:
     """The ends of intervals."""
     return [
-        TableColumn(name, "number", [None if own is None else own[end] for own in intervals])
-        for end, name in enumerate(("interval_low", "interval_high"))
+        TableColumn(f"{name}_{word}", "number", [None if own is None else own[end] for own in intervals])
+        for end, word in enumerate(("low", "high"))
     ]
 
 

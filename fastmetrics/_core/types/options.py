@@ -82,7 +82,7 @@ Distance: TypeAlias = Literal[
 # --- tests and intervals ---------------------------------------------------------------------------------------------
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 Correction: TypeAlias = Literal["holm", "benjamini-hochberg", "none"]
-IntervalMethod: TypeAlias = Literal["linearized", "bootstrap", "normal", "delong"]
+IntervalMethod: TypeAlias = Literal["linearized", "bootstrap", "normal", "delong", "anytime"]
 ProportionInterval: TypeAlias = Literal["newcombe", "wald"]
 AucIntervalMethod: TypeAlias = Literal["delong", "logit"]
 McNemarMethod: TypeAlias = Literal["exact", "mid-p", "chi2"]

@@ -81,12 +81,13 @@ class Evaluation(Immutable):
         The level of the intervals, between 0 and 1, such as 0.95. Every `Result` then has an `interval` and a
         `standard_error`. If there is no interval (fewer than two units, or more than one replicate in twenty
         undefined), `coverage["interval"]` has the reason.
-    ci_method : {"linearized", "bootstrap", "normal", "delong"}, optional
+    ci_method : {"linearized", "bootstrap", "normal", "delong", "anytime"}, optional
         "linearized": what leaving each unit out changes gives the standard error, and Student's distribution the
         interval, without a seed. "bootstrap": percentiles of the replicates. "normal": the value plus and minus normal
         quantiles times the standard deviation of the replicates. "delong": DeLong's variance, for the AUC of
-        independent rows. By default linearized where a metric has it, else the bootstrap; with `replicates` or `seed`
-        the bootstrap. Signatures name the method.
+        independent rows. "anytime": linearized, for a log that grows and is looked at again and again: all its
+        intervals together hold at the level. By default linearized where a metric has it, else the bootstrap; with
+        `replicates` or `seed` the bootstrap. Signatures name the method.
     replicates : int, optional
         Number of bootstrap replicates, at least 1. In each, a unit counts Poisson(1) times. All replicates are computed
         in one pass, except those of AUC, average precision, KS and EER of rows with `weight`: they take as long as that
@@ -140,8 +141,13 @@ class Evaluation(Immutable):
     baseline : str, optional
         The score column (or the columns) of the model that all others are compared with, by default the first.
     correction : {"holm", "benjamini-hochberg", "none"} or None
-        How p-values are adjusted for the number of differences. Holm's method controls the probability of any false
-        discovery, the method of Benjamini and Hochberg the share of false discoveries.
+        How p-values are adjusted for the number of differences, in each family: all rows, and each grouping set, of
+        each task. Holm's method controls the probability of any false discovery; it decides every verdict. The method
+        of Benjamini and Hochberg controls the share of false discoveries, and only adjusts p-values. "none": every
+        difference is tested by itself.
+    margin : dict of str and float, optional
+        The least difference that matters, by metric: ``{"auc": 0.001, "logloss": 0.0005}``. A model is then better or
+        worse only beyond the margin, and may be equal within it or not worse than it.
 
     Attributes
     ----------
@@ -197,6 +203,7 @@ class Evaluation(Immutable):
     state_size: int
     baseline: Columns
     correction: Correction
+    margin: Mapping[str, float] | None
 
     def __init__(
         self,
@@ -228,6 +235,7 @@ class Evaluation(Immutable):
         state_size: int | str = "4MiB",
         baseline: ColumnName | Sequence[ColumnName] | None = None,
         correction: Correction | None = "holm",
+        margin: Mapping[str, float] | None = None,
     ) -> None:
         given = locals()
         self._set(**canonical_values({name: given[name] for name in BY_NAME}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -195,6 +196,23 @@ def read_baseline(option: Option, value: Any, values: Values) -> Any:
     return name if isinstance(name, str) else as_model(name)
 
 
+def read_margins(option: Option, value: Any, values: Values) -> Mapping[str, float] | None:
+    """Margins by metric, in its shortest form."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{option.name} must map metrics to numbers, such as {{'auc': 0.001}}; found {value!r}")
+    roles = named_model_roles(values["score"], values["prediction"], values["probabilities"], values["roles"])
+    found: dict[str, float] = {}
+    for name, margin in value.items():
+        metric = repr(parse(name, roles))
+        if metric in found:
+            raise ValueError(f"{option.name} names {metric} twice")
+        is_number = isinstance(margin, (int, float)) and not isinstance(margin, bool)
+        if not is_number or not 0 < margin < math.inf:
+            raise ValueError(f"the {option.name} of {name} must be a finite number above 0; found {margin!r}")
+        found[metric] = float(margin)
+    return freeze(found) if found else None
+
+
 READERS: dict[str, Callable[[Option, Any, Values], Any]] = {
     kinds.METRICS: read_metrics,
     kinds.COLUMN: read_column,
@@ -213,6 +231,7 @@ READERS: dict[str, Callable[[Option, Any, Values], Any]] = {
     kinds.ZONE: read_zone,
     kinds.SIZE: read_size,
     kinds.BASELINE: read_baseline,
+    kinds.MARGINS: read_margins,
 }
 # In the form of all values.
 DEFAULTS: dict[str, Any] = {name: own.default for name, own in BY_NAME.items()} | {"state_size": DEFAULT_STATE}

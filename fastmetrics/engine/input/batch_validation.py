@@ -37,6 +37,7 @@ from fastmetrics.engine.plan.column_names import (
 )
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 
+FIRST_ROWS = 256
 ADVICE_FOR_CLASSES = (
     "For labels of more classes name what the model predicts in place of score=: prediction='COLUMN' (--prediction "
     "COLUMN) of predicted labels, or probabilities=['COLUMN', ...] (--probabilities) with a column for each class; for "
@@ -69,6 +70,8 @@ class ValidatedBatch(NamedTuple):
         How many probabilities every row has, if metrics read probabilities of classes.
     sum_distances : tuple of float
         How far the probabilities of a row of every model are from the sum 1, at most, if that is noted; otherwise 0.
+    differing : tuple of bool
+        Whether every model has another value than the first one in any row; empty for one model.
     """
 
     columns: RowBlock | None
@@ -81,6 +84,7 @@ class ValidatedBatch(NamedTuple):
     n_classes: int | None = None
     filtered: int = 0
     sum_distances: tuple[float, ...] = ()
+    differing: tuple[bool, ...] = ()
 
 
 class ColumnReader:
@@ -127,9 +131,17 @@ class ColumnReader:
             unit_keys = key_column if is_group else unit_keys
         batch = ValidatedBatch(
             None, None, rows.rows_read, rows.dropped, seen, minus_one_rows, n_classes=n_classes, filtered=rows.filtered,
-            sum_distances=sum_distances,
+            sum_distances=sum_distances, differing=self.find_differing(rows),
         )  # fmt: skip
         return batch if columns.rows == 0 else batch._replace(columns=columns, keys=key_column, unit_keys=unit_keys)
+
+    def find_differing(self, rows: SelectedBatch) -> tuple[bool, ...]:
+        """Whether every model has another value than the first one in any row; empty for one model."""
+        if len(self.names.scores) < 2:
+            return ()
+        is_dictionary = not self.plan.is_numeric and may_be_dictionary(self.plan.kind(self.names.model_role))
+        models = [[rows.columns[name, is_dictionary] for name in key_columns(model)] for model in self.names.scores]
+        return tuple(not all(map(has_same_values, models[0], own)) for own in models)
 
     def read_keys(self, rows: SelectedBatch, role: str, key: Key) -> Keys:
         """The keys of all rows, of one column or of several."""
@@ -365,3 +377,6 @@ def mixes_zero_and_minus_one(label_kinds: int) -> bool:
     return bool(label_kinds & kernels.SAW_MINUS_ONE and label_kinds & kernels.SAW_ZERO)
 
 
+def has_same_values(first: Any, other: Any) -> bool:
+    """Are all values of two columns equal? Most differ in their first rows."""
+    return first is other or (first[:FIRST_ROWS].equals(other[:FIRST_ROWS]) and first.equals(other))

@@ -28,7 +28,7 @@ class RowCounts:
         For every one of these, SAW_ bits and the first row with label -1.
     n_classes : int or None
         How many probabilities every row has, if metrics read probabilities of classes and a row was read.
-    sum_distances : tuple of float
+    sum_distances, differing : tuple of float, and tuple of bool
         Those of `ValidatedBatch`.
     """
 
@@ -43,6 +43,7 @@ class RowCounts:
         self.minus_one_rows: list[int | None] = [None] * len(self.class_columns)
         self.n_classes: int | None = None
         self.sum_distances: tuple[float, ...] = ()
+        self.differing: tuple[bool, ...] = ()
 
     def copy(self) -> RowCounts:
         """Counts that change apart from these."""
@@ -57,6 +58,8 @@ class RowCounts:
         self.record_classes(batch.n_classes)
         if found := batch.sum_distances:  # the greatest distance of every model
             self.sum_distances = tuple(map(max, self.sum_distances or found, found))
+        if found := batch.differing:
+            self.differing = tuple(map(max, self.differing or found, found))
         self.rows += batch.rows_read
         self.filtered += batch.filtered
         self.rows_kept += batch.rows_read - batch.filtered - sum(batch.dropped.values())
@@ -90,11 +93,16 @@ class RowCounts:
         self.record(ValidatedBatch(
             None, None, other.rows, dict(other.dropped), tuple(other.label_kinds_seen), tuple(other.minus_one_rows),
             n_classes=other.n_classes, filtered=other.filtered, sum_distances=other.sum_distances,
+            differing=other.differing,
         ))  # fmt: skip
 
     def noted_sums(self) -> dict[str, float]:
         """The distances that are noted, by the names of models."""
         return {format_key(name): own for name, own in zip(self.names.scores, self.sum_distances, strict=False) if own}
+
+    def is_equal(self, model: int) -> bool:
+        """Does a model have the same values as the first one in all rows?"""
+        return bool(self.differing) and not self.differing[model]
 
     def check_labels(self) -> None:
         """Check, after all rows, that labels are 0 and 1, or -1 and +1, but not a mix."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.inference.anytime import TIGHTEST_AT
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import GROUP_ROLE
 from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, as_key, format_key, with_text_names
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 
 DELONG = "delong"
 LINEARIZED = "linearized"
-METHODS = (LINEARIZED, "bootstrap", "normal", DELONG)
+ANYTIME = "anytime"
 BOOTSTRAP = "bootstrap"
+NORMAL = "normal"
+METHODS = (LINEARIZED, BOOTSTRAP, NORMAL, DELONG, ANYTIME)
 DEFAULT_REPLICATES = 1000
 MAX_REPLICATES = (1 << 31) - 1
 
@@ -37,7 +40,16 @@ class Resampling(NamedTuple):
 
     def bootstrapped(self) -> Resampling:
         """The same by the bootstrap, if it is linearized."""
-        return self._replace(method=BOOTSTRAP) if self.method == LINEARIZED else self
+        return self._replace(method=BOOTSTRAP) if self.is_linearized else self
+
+    @property
+    def is_linearized(self) -> bool:
+        return self.method in (LINEARIZED, ANYTIME)
+
+    @property
+    def tightest_at(self) -> float | None:
+        """As of `anytime.py`; None if the log is looked at once."""
+        return TIGHTEST_AT if self.method == ANYTIME else None
 
     @property
     def unit_to_read(self) -> Key | None:
@@ -47,7 +59,7 @@ class Resampling(NamedTuple):
     @property
     def signature_suffix(self) -> str:
         """The part of a value's signature that describes its interval."""
-        resampled = self.method not in (DELONG, LINEARIZED)
+        resampled = self.method != DELONG and not self.is_linearized
         replicates = f"|replicates:{self.replicates}|seed:{self.seed}" if resampled else ""
         return f"|ci:{self.level!r}|method:{self.method}{replicates}|unit:{format_key(self.unit)}"
 
@@ -76,7 +88,7 @@ def read_resampling(
     check_level(ci)
     if ci_method is not None and (not isinstance(ci_method, str) or ci_method not in METHODS):
         raise ValueError(f"ci_method must be one of {', '.join(map(repr, METHODS))}, or None; found {ci_method!r}")
-    if ci_method in (LINEARIZED, DELONG):
+    if ci_method in (LINEARIZED, ANYTIME, DELONG):
         for name, value in (("replicates", replicates), ("seed", seed)):
             if value is not None:
                 raise ValueError(f"ci_method={ci_method!r} resamples nothing: leave out {name}={value!r}")

@@ -43,7 +43,7 @@ from fastmetrics.engine.partial.states_by_unit import replicate_units
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
-from fastmetrics.engine.scan.paired_models import TestedDifference, count_wins
+from fastmetrics.engine.scan.paired_models import RowTest, count_wins
 from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import (
     FinalStates,
@@ -95,7 +95,7 @@ class AnalyticIntervals(NamedTuple):
 
     states: FinalStates
     resampling: Resampling
-    tests: Mapping[ReplicateKey, TestedDifference] | None = None
+    tests: Mapping[ReplicateKey, RowTest] | None = None
 
     def signature_suffix(self, metric: Metric) -> str:
         return self.resampling.signature_suffix

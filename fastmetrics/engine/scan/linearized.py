@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.comparison.win_counts import WinCounts
-from fastmetrics._core.distributions.student import student_pvalue
 from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.grouping import grouped
+from fastmetrics._core.inference.anytime import find_anytime_interval
 from fastmetrics._core.inference.calibration_error import calibration_interval
+from fastmetrics._core.inference.difference_tests import BEST_VALUES
 from fastmetrics._core.inference.errors import ErrorEstimate
 from fastmetrics._core.inference.greatest_distance import distance_interval
-from fastmetrics._core.inference.intervals import ConfidenceInterval, find_interval, why_no_error
+from fastmetrics._core.inference.intervals import ConfidenceInterval, find_interval
 from fastmetrics._core.metric_spec import BinErrors, ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
@@ -38,7 +39,7 @@ from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, Grou
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes
 from fastmetrics.engine.plan.metric_plan import Plan
-from fastmetrics.engine.plan.resampling_options import LINEARIZED, Resampling
+from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups
 from fastmetrics.engine.scan.intervals import (
     UNDEFINED,
@@ -50,7 +51,6 @@ from fastmetrics.engine.scan.intervals import (
     replicate_additive,
     split_slices_by_memory,
 )
-from fastmetrics.engine.scan.paired_models import TestedDifference
 from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import FinalStates, ProgressCounter
 
@@ -78,26 +78,18 @@ def adds_up(statistic: Any) -> bool:
 
 def divide_metrics(metrics: Sequence[Metric], resampling: Resampling) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
     """The metrics whose intervals are linearized, and those of which units are resampled."""
-    if resampling.method != LINEARIZED:
+    if not resampling.is_linearized:
         return (), tuple(metrics)
     linearized = tuple(filter(has_linearized, metrics))
     others = tuple(own for own in metrics if own not in linearized and own.no_interval is None)
     return linearized, others if resampling.falls_back else ()
 
 
-def test_error(change: float, error: ErrorEstimate | None, level: float) -> TestedDifference:
-    """Test a difference of two models by its error."""
-    if error is None:
-        return TestedDifference(None, None, math.nan, NO_LINEARIZED)
-    standard_error = None if math.isnan(error.standard_error) else error.standard_error
-    ends, reason = find_interval(change, error, "real", level)
-    if why_no_error(error) is not None:
-        return TestedDifference(None, standard_error, math.nan, reason)
-    least = math.ldexp(1.0, 1 - error.n_effective)
-    if not error.standard_error:
-        return TestedDifference(None, 0.0, least if change else 1.0, reason)
-    pvalue = max(least, student_pvalue(change / error.standard_error, error.df, "two-sided"))
-    return TestedDifference(ends, standard_error, pvalue, reason)
+class PairErrors(NamedTuple):
+    """The errors of the difference of two values and, if their distances from a best value are compared, of the sum."""
+
+    difference: ErrorEstimate
+    total: ErrorEstimate | None
 
 
 class ErrorsOfValues(NamedTuple):
@@ -108,7 +100,7 @@ class ErrorsOfValues(NamedTuple):
     """
 
     of_values: dict[ReplicateKey, ErrorEstimate]
-    of_differences: dict[ReplicateKey, ErrorEstimate]
+    of_differences: dict[ReplicateKey, PairErrors]
     of_bins: dict[ReplicateKey, ConfidenceInterval]
     crossed: dict[ReplicateKey, float]
     level: float
@@ -133,7 +125,9 @@ class ErrorsOfValues(NamedTuple):
                 )
             baseline = output - output % n_models if n_models else output
             if baseline != output and baseline in by_output:  # without a value it is not
-                self.of_differences[metric, output, slice_number] = own.minus(by_output[baseline]).error()
+                before = by_output[baseline]
+                total = own.plus(before).error() if metric.direction in BEST_VALUES else None
+                self.of_differences[key] = PairErrors(own.minus(before).error(), total)
 
     def add_all(self, found: Mapping[ReplicateKey, Contributions], n_models: int) -> None:
         """Add the contributions to the values of several metrics, outputs and slices."""
@@ -180,6 +174,8 @@ class LinearizedIntervals(NamedTuple):
             return of_bins
         if crossed is not None:
             return distance_interval(value, crossed, error, level)
+        if self.resampling.tightest_at is not None:
+            return find_anytime_interval(value, error, metric.scale, level, self.resampling.tightest_at)
         return find_interval(value, error, metric.scale, level)
 
 

@@ -20,6 +20,8 @@ from fastmetrics._core.comparison.win_counts import (
     count_unit_wins,
     has_unit_values,
 )
+from fastmetrics._core.inference.difference_tests import NO_ERROR
+from fastmetrics._core.inference.errors import NORMAL, ErrorEstimate
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.resampling_units import HASH_BITS, UnitBuckets
@@ -30,11 +32,11 @@ from fastmetrics.engine.partial.slice_passes import iterate_passes, slice_sets
 NO_ROW_DIFFERS = "no difference, at no row either"
 
 
-class TestedDifference(NamedTuple):
-    """The interval and the p-value of a difference, or the reason why there are none."""
+class RowTest(NamedTuple):
+    """The interval, the error and the p-value of a difference by a formula, or the reason why there are none."""
 
     bounds: tuple[float, float] | None
-    standard_error: float | None
+    error: ErrorEstimate
     pvalue: float
     reason: str | None = None
 
@@ -109,17 +111,17 @@ def merged_wins(part: PartState, states: Mapping[Any, Any], unit_buckets: UnitBu
     return of_groups | dict(compare_units(by_unit, metrics_by_unit(part, unit_buckets), part.outputs))
 
 
-def test_rows(part: PartState, level: float, n_threads: int) -> dict[WinKey, TestedDifference]:
+def test_rows(part: PartState, level: float, n_threads: int) -> dict[WinKey, RowTest]:
     """Test differences by a formula over the rows of two models, all of them in memory."""
-    tested: dict[WinKey, TestedDifference] = {}
+    tested: dict[WinKey, RowTest] = {}
     for slice_pass in iterate_passes(part) if part.counts.rows_kept else ():
         tested |= slice_pass.rename(test_rows_of_pass(part, level, n_threads))
     return tested
 
 
-def test_rows_of_pass(part: PartState, level: float, n_threads: int) -> dict[WinKey, TestedDifference]:
+def test_rows_of_pass(part: PartState, level: float, n_threads: int) -> dict[WinKey, RowTest]:
     """The tests of the slices of one pass over the rows."""
-    tested: dict[WinKey, TestedDifference] = {}
+    tested: dict[WinKey, RowTest] = {}
     store = part.range_store()
     names = [*names_of(store.moved_types, LABEL, SCORE), *(name for name in (SLICE,) if name in store.moved_types)]
     columns = store.load_partitions(names, 0, store.n_partitions).columns
@@ -139,8 +141,11 @@ def test_rows_of_pass(part: PartState, level: float, n_threads: int) -> dict[Win
                 key = (metric, output_number, slice_number)
                 result = metric.compare_rows(level, labels, before, after, n_threads)
                 if isinstance(result, str):  # the reason why there is no test
-                    tested[key] = TestedDifference(None, None, math.nan, result)
+                    tested[key] = RowTest(None, NO_ERROR, math.nan, result)
                     continue
                 low, high, error, pvalue = result
-                tested[key] = TestedDifference((low, high), error, pvalue, None if error else NO_ROW_DIFFERS)
+                positives = int(np.count_nonzero(labels))
+                n_rows = int(labels.shape[0])
+                found = ErrorEstimate(error, NORMAL, n_rows, min(positives, n_rows - positives))
+                tested[key] = RowTest((low, high), found, pvalue, None if error else NO_ROW_DIFFERS)
     return tested

@@ -22,7 +22,6 @@ from fastmetrics._core.statistic import GroupedStatistic
 from fastmetrics.engine.plan.column_names import ColumnNames, Key
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
-from fastmetrics.engine.plan.resampling_options import LINEARIZED
 from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.results.report import Report, attach_plots
 from fastmetrics.engine.results.result import Result
@@ -66,7 +65,7 @@ class PlotPlan(NamedTuple):
         if intervals is None or isinstance(intervals, AnalyticIntervals) or intervals.unit_buckets.n_units < 2:
             return bands
         resampling = intervals.resampling
-        if resampling.method == LINEARIZED and not resampling.falls_back:
+        if resampling.is_linearized and not resampling.falls_back:
             return bands
         weights = ReplicateWeights(intervals.unit_buckets, resampling.seed, resampling.replicates)
 

@@ -15,7 +15,7 @@ from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitCounter
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.plan.metric_plan import Plan
-from fastmetrics.engine.plan.resampling_options import DELONG, LINEARIZED, Resampling
+from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.scan.group_units import find_units
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates, fits_in_one_pass, resample
 from fastmetrics.engine.scan.linearized import ErrorsOfValues, LinearizedIntervals, divide_metrics, linearize
@@ -39,7 +39,7 @@ def resolve_intervals(
     units = find_units(part)
     unit_buckets, units_of = units
     plan = part.plan.without_plots()
-    if resampling.method != LINEARIZED:
+    if not resampling.is_linearized:
         replicate_weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)
         states, group_states = resolve_groups(part, plan, replicate_weights, units_of, n_threads, progress)
         return states, resample(part, resampling, n_threads, units, group_states, progress)
@@ -60,7 +60,7 @@ def resolve_intervals(
 def intervals_without_rows(resampling: Resampling) -> Intervals:
     """The intervals of metrics of no rows: there are none."""
     buckets = UnitCounter().unit_buckets()
-    if resampling.method == LINEARIZED:
+    if resampling.is_linearized:
         return LinearizedIntervals(ErrorsOfValues.empty(resampling.level), buckets, resampling)
     return MetricReplicates({}, buckets, resampling)
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.comparison import Comparison, Difference
-from fastmetrics._core.comparison.multiple_testing import adjust_pvalues, read_correction
+from fastmetrics._core.comparison.decided_differences import decide_tested
+from fastmetrics._core.comparison.multiple_testing import read_correction
 from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
 from fastmetrics._core.immutable import FrozenDict
 from fastmetrics._core.named_tuples import NamedTuple
@@ -153,8 +154,10 @@ def compare_texts(
     seed : int
         The seed of NumPy's default generator; sacrebleu's is 12345.
     correction : {"holm", "benjamini-hochberg", "none"} or None
-        How p-values are adjusted for the number of differences. Holm's method controls the probability of any false
-        discovery, the method of Benjamini and Hochberg the share of false discoveries.
+        How p-values are adjusted for the number of differences, in each family: all rows, and each grouping set, of
+        each task. Holm's method controls the probability of any false discovery; it decides every verdict. The method
+        of Benjamini and Hochberg controls the share of false discoveries, and only adjusts p-values. "none": every
+        difference is tested by itself.
 
         By default none, as in sacrebleu.
     ci : float or None
@@ -224,9 +227,10 @@ def compare_texts(
     ]
     run_test = paired_bootstrap if method == BOOTSTRAP else approximate_randomisation
     differences, scores = run_test(tables, names, plan)
+    directions = ["minimize" if parse_metric(one.metric)[0] == "ter" else "maximize" for one in differences]
     return TextComparison(
-        adjust_pvalues(differences, correction_name), systems=scores, level=ci, correction=correction_name,
-        unit="segment", version=__version__, seconds=perf_counter() - started,
+        decide_tested(differences, directions, ci, correction_name), systems=scores, level=ci,
+        correction=correction_name, unit="segment", version=__version__, seconds=perf_counter() - started,
     )  # fmt: skip
 
 

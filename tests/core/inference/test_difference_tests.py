@@ -29,7 +29,7 @@ def test_the_mean_of_pairs_has_the_paired_t_test():
     first = generator.normal(size=40)
     second = first + generator.normal(0.2, 0.5, size=40)
     of_first, of_second = ((own - own.mean()) / 39 for own in (first, second))
-    change = change_between("maximize", (first.mean(), second.mean()), (of_first, of_second), 40)
+    change = change_between("maximize", (first.mean(), second.mean()), estimate_error(of_second - of_first, 40))
     exact = stats.ttest_rel(second, first)
     p = two_sided_pvalue(change)
     assert p.probability == pytest.approx(exact.pvalue, rel=1e-10)
@@ -111,13 +111,14 @@ def test_an_interval_of_distances_has_all_that_its_parts_allow(value, size, tota
 
 def test_distances_have_the_sign_of_the_farther_value():
     ones = np.linspace(-1, 1, 21) * 1e-3
-    change = change_between("closest_to_one", (0.9, 1.05), (ones, -ones[::-1]), 21)
+    apart, together = estimate_error(-ones[::-1] - ones, 21), estimate_error(ones - ones[::-1], 21)
+    change = change_between("closest_to_one", (0.9, 1.05), apart, together)
     assert change.value == pytest.approx(-0.05)
     assert change.difference.value == pytest.approx(0.15)
     assert change.total.value == pytest.approx(-0.05)
     assert change.below(0.0) < change.above(0.0) == (0.0, 1.0)
-    assert change_between("closest_to_zero", (-0.1, 0.05), (ones, ones), 21).value == pytest.approx(-0.05)
-    assert isinstance(change_between("none", (0.9, 1.05), (ones, ones), 21), Change)
+    assert change_between("closest_to_zero", (-0.1, 0.05), apart, together).value == pytest.approx(-0.05)
+    assert isinstance(change_between("none", (0.9, 1.05), apart), Change)
 
 
 @each_case(("a", "b", "farther"), [(0.0, 0.0, 0), (-0.3, 0.3, 0), (0.4, 0.4, 0), (-0.02, 0.0, -1), (0.01, -0.03, 1)])
@@ -128,8 +129,9 @@ def test_size_where_the_sign_of_a_distance_is_in_doubt(a, b, farther):
     wrong = 0
     for shared, apart in zip(common, own, strict=True):
         first, second = a + shared, b + shared + apart
-        contributions = (first - first.mean()) / 59, (second - second.mean()) / 59
-        change = change_between("closest_to_zero", (first.mean(), second.mean()), contributions, 60)
+        of_first, of_second = (first - first.mean()) / 59, (second - second.mean()) / 59
+        errors = estimate_error(of_second - of_first, 60), estimate_error(of_second + of_first, 60)
+        change = change_between("closest_to_zero", (first.mean(), second.mean()), *errors)
         wrong += (farther <= 0 and change.above(0.0).probability < 0.05) or (
             farther >= 0 and change.below(0.0).probability < 0.05
         )

@@ -65,7 +65,7 @@ OF_KINDS = {
     table.COLUMN: "item", table.COLUMNS: "item", table.UNITS: "item", table.BASELINE: "old", table.SLICES: "channel",
     table.FILTER: "old > 0.5", table.ZONE: "Asia/Tokyo", table.LEVEL: 0.9, table.COUNT: 5, table.SEED: 3,
     table.FLAG: True, table.SIZE: 1 << 20, table.METRICS: ["auc"], table.TASKS: {"a": fm.Task(label="buy")},
-    table.MODELS: [["old", "new"]], table.ROLES: {"reward": "old"},
+    table.MODELS: [["old", "new"]], table.ROLES: {"reward": "old"}, table.MARGINS: {"auc": 0.01},
 }  # fmt: skip
 CHANGES = {own.name: own.choices[1] if own.choices else OF_KINDS[own.kind] for own in OPTIONS} | {
     "weight": "w", "label": "buy", "score": "old", "correction": "none",
@@ -261,6 +261,11 @@ def test_every_refusal_of_the_table_is_an_error(option, refusal):
         ({"tasks": {}}, ValueError, "tasks is an empty dict"),
         ({"tasks": {"a": fm.Task(label=0.5)}}, TypeError, "task 'a': label must be the name of a column"),
         ({"correction": "tukey"}, ValueError, "correction must be one of"),
+        ({"margin": 0.01}, TypeError, "margin must map metrics to numbers"),
+        ({"margin": {"auc": 0}}, ValueError, "the margin of auc must be a finite number above 0; found 0"),
+        ({"margin": {"auc": True}}, ValueError, "the margin of auc must be a finite number above 0; found True"),
+        ({"margin": {"auc": 0.1, "roc_auc_score": 0.2}}, ValueError, "margin names auc twice"),
+        ({"margin": {"aucc": 0.1}}, ValueError, "did you mean 'auc'"),
     ],
 )
 def test_errors_come_before_any_log_is_read(options, error, words):

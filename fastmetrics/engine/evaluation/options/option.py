@@ -24,6 +24,7 @@ SIZE = "size"
 CHOICE = "choice"
 UNITS = "units"
 BASELINE = "baseline"
+MARGINS = "margins"
 # Of a run.
 PATH = "path"
 TEXT = "text"

@@ -15,6 +15,7 @@ from fastmetrics.engine.evaluation.options.option import (
     FILTER,
     FLAG,
     LEVEL,
+    MARGINS,
     METRICS,
     MODELS,
     NATIVE_FILTERS,
@@ -304,17 +305,19 @@ OPTIONS = (
     Option(
         "ci_method",
         CHOICE,
-        '{"linearized", "bootstrap", "normal", "delong"}',
+        '{"linearized", "bootstrap", "normal", "delong", "anytime"}',
         '"linearized": what leaving each unit out changes gives the standard error, and Student\'s distribution '
         'the interval, without a seed. "bootstrap": percentiles of the replicates. "normal": the value plus and '
         'minus normal quantiles times the standard deviation of the replicates. "delong": DeLong\'s variance, for '
-        "the AUC of independent rows. By default linearized where a metric has it, else the bootstrap; with "
-        "`replicates` or `seed` the bootstrap. Signatures name the method.",
+        'the AUC of independent rows. "anytime": linearized, for a log that grows and is looked at again and again: '
+        "all its intervals together hold at the level. By default linearized where a metric has it, else the "
+        "bootstrap; with `replicates` or `seed` the bootstrap. Signatures name the method.",
         entry_points=OF_ONE_MODEL,
-        choices=("linearized", "bootstrap", "normal", "delong"),
+        choices=("linearized", "bootstrap", "normal", "delong", "anytime"),
         help=(
             "What leaving each unit out changes, percentiles of resampled values, their standard error, or DeLong's "
-            "formula (for AUC). Default: linearized where a metric has it, else the bootstrap; with --replicates or "
+            "formula (for AUC); anytime: linearized, for a growing log that is looked at repeatedly. Default: "
+            "linearized where a metric has it, else the bootstrap; with --replicates or "
             "--seed the bootstrap."
         ),
         refusals=(
@@ -422,11 +425,23 @@ OPTIONS = (
         entry_points=(COMPARE, SPARK_COMPARE),
     ),
     Option(
+        "margin",
+        MARGINS,
+        "dict of str and float",
+        'The least difference that matters, by metric: ``{"auc": 0.001, "logloss": 0.0005}``. A model is then better '
+        "or worse only beyond the margin, and may be equal within it or not worse than it.",
+        entry_points=(COMPARE, SPARK_COMPARE),
+        metavar="METRIC=VALUE",
+        help="The least difference that matters of a metric, such as auc=0.001. May be repeated.",
+    ),
+    Option(
         "correction",
         CHOICE,
         '{"holm", "benjamini-hochberg", "none"} or None',
-        "How p-values are adjusted for the number of differences. Holm's method controls the probability of "
-        "any false discovery, the method of Benjamini and Hochberg the share of false discoveries.",
+        "How p-values are adjusted for the number of differences, in each family: all rows, and each grouping set, of "
+        "each task. Holm's method controls the probability of any false discovery; it decides every verdict. The "
+        'method of Benjamini and Hochberg controls the share of false discoveries, and only adjusts p-values. "none": '
+        "every difference is tested by itself.",
         default="holm",
         entry_points=(COMPARE, SPARK_COMPARE, "compare_runs", "compare_texts"),
         choices=("holm", "benjamini-hochberg", "none"),

@@ -12,8 +12,9 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.decided_differences import decide_tested
 from fastmetrics._core.comparison.mean_differences import MeanDifference, mean_difference
-from fastmetrics._core.comparison.multiple_testing import adjust_pvalues, read_correction
+from fastmetrics._core.comparison.multiple_testing import read_correction
 from fastmetrics._core.comparison.randomisation_test import randomisation_test
 from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
 from fastmetrics._core.distributions.student import student_pvalue
@@ -104,8 +105,10 @@ def compare_runs(
         Fisher's randomisation test (`sign_flip_test`, without scipy), Student's paired t-test, or any function of two
         arrays, other and baseline, whose result has a `pvalue`, such as ``fm.wilcoxon``.
     correction : {"holm", "benjamini-hochberg", "none"} or None
-        How p-values are adjusted for the number of differences. Holm's method controls the probability of any false
-        discovery, the method of Benjamini and Hochberg the share of false discoveries.
+        How p-values are adjusted for the number of differences, in each family: all rows, and each grouping set, of
+        each task. Holm's method controls the probability of any false discovery; it decides every verdict. The method
+        of Benjamini and Hochberg controls the share of false discoveries, and only adjusts p-values. "none": every
+        difference is tested by itself.
     ci : float or None
         Level of the Student's t intervals of the mean difference; None for no intervals.
     replicates, seed : int
@@ -199,8 +202,9 @@ def compare_runs(
         for name in run_of_name
         if name != baseline_name
     ]  # fmt: skip
+    directions = ["maximize"] * len(differences)  # of metrics of ranked lists
     return Comparison(
-        adjust_pvalues(differences, correction_name), level=ci, correction=correction_name, unit="query",
+        decide_tested(differences, directions, ci, correction_name), level=ci, correction=correction_name, unit="query",
         version=__version__, notes=notes, seconds=perf_counter() - started,
     )  # fmt: skip
 
