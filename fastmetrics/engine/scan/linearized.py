@@ -314,11 +314,15 @@ def additive_contributions(metric: Metric, value: float, states: Sequence[Jackkn
     n_entries, n = states[0].replicates, used.shape[0]
     states = [own.of_some(used) for own in states]
     changes = value - finalise_metric(metric, list(states), n)
-    # An entry counts if it has a value of its own, or changes that of all rows.
-    alone = find_many_values(metric, [own.of_entries() for own in states])
-    if alone is None:
-        alone = finalise_metric(metric, [own.of_entries() for own in states], n)
-    counted = ~(np.isnan(alone) & (changes == 0.0))
+    # An entry counts if it changes the value, or has a value of its own.
+    counted = changes != 0.0
+    unchanged = np.flatnonzero(~counted)
+    if unchanged.shape[0]:
+        alone = [own.of_some(unchanged).of_entries() for own in states]
+        own_values = find_many_values(metric, alone)
+        if own_values is None:
+            own_values = finalise_metric(metric, list(alone), unchanged.shape[0])
+        counted[unchanged] = ~np.isnan(own_values)
     found = Contributions(spread(changes, used, n_entries), spread(counted, used, n_entries), int(counted.sum()))
     if not isinstance(metric.influence, BinErrors):
         return found
