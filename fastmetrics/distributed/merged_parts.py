@@ -16,7 +16,6 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import ALL_SLICES, JackknifeStates, JackknifeUnits
 from fastmetrics._core.resampling.contributions import Contributions
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
-from fastmetrics._core.resampling.sparse_entries import SparseEntries
 from fastmetrics.distributed.decisions import PartDecision, RangeTotals, Sample, no_totals
 from fastmetrics.distributed.score_columns import score_columns
 from fastmetrics.distributed.summaries import PartSummary, RangeStates, SliceStateKey
@@ -33,7 +32,13 @@ from fastmetrics.engine.scan.intervals import (
     ReplicateStates,
     finalise_replicates,
 )
-from fastmetrics.engine.scan.linearized import ErrorsOfValues, LinearizedIntervals, add_additive, divide_metrics
+from fastmetrics.engine.scan.linearized import (
+    EntryStates,
+    ErrorsOfValues,
+    LinearizedIntervals,
+    add_additive,
+    divide_metrics,
+)
 from fastmetrics.engine.scan.paired_models import merged_wins
 from fastmetrics.engine.scan.resolve import FinalStates
 from fastmetrics.engine.scan.resolve_intervals import Intervals, intervals_without_rows
@@ -42,6 +47,14 @@ from fastmetrics.engine.scan.resolve_intervals import Intervals, intervals_witho
 def of_output(states: dict[StateKey, Any], output: int) -> dict[tuple[Any, int | None], Any]:
     """The states of an output of columns, by statistic and slice."""
     return {(statistic, number): state for (statistic, own, number), state in states.items() if own == output}
+
+
+class MergedEntries(EntryStates):
+    """The states of entries that were sent without those that have no rows."""
+
+    def find_one(self, key: StateKey) -> JackknifeStates | None:
+        found: Any = self.by_key.get(key)
+        return None if found is None else found.states()
 
 
 class MergedPart:
@@ -167,14 +180,10 @@ class MergedPart:
         errors = ErrorsOfValues.empty(resampling.level)
         n_models = len(self.part.names.scores) if resampling.in_pairs else 0
         additive = [metric for metric in metrics if metric.spec.exchange != "range"]
-        add_additive(errors, additive, self.part, self.states, self.find_entries, units, ALL_SLICES, n_models)
+        entries = MergedEntries(self.entries)
+        add_additive(errors, additive, self.part, self.states, entries, units, ALL_SLICES, n_models)
         errors.add_all({key: own for key, own in self.entries.items() if isinstance(own, Contributions)}, n_models)
         return errors
-
-    def find_entries(self, key: StateKey) -> JackknifeStates | None:
-        """The states of all entries; None without rows."""
-        found: SparseEntries | None = self.entries.get(key)
-        return None if found is None else found.states()
 
     def state_key(self, slice_key: SliceStateKey) -> StateKey:
         """The key of a state with the number of its slice instead of the slice's values."""

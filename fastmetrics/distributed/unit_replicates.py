@@ -98,7 +98,8 @@ def interval_states(
             found = replicate_additive(part, resampled, weights, units_of, 1, slices_of_pass(slice_pass))
             replicates |= slice_pass.rename(found)
         for _, of_slices in entries_of_slices(part, linearized, linearized, units, units_of, 1):
-            entries |= {key: SparseEntries(key[0], own) for key, own in slice_pass.rename(of_slices).items()}
+            found_entries = of_slices.outside(slice_pass).keys_of_slices()
+            entries |= {key: SparseEntries(key[0], own) for key, own in found_entries}
     for key, states in replicates.items():
         if not isinstance(states, TRAVELLING):
             replicates[key] = ReplicateStates(list(states.states()))

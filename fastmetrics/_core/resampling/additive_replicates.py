@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,12 @@ class AdditiveReplicates:
         columns = np.flatnonzero(other.row_of >= 0)
         rows = self.rows_of(columns)
         self.sums[rows] += other.sums[other.row_of[columns]]
+
+    def of_some(self, numbers: np.ndarray) -> AdditiveReplicates:
+        """The states of the replicates with these numbers."""
+        own = copy(self)
+        own.sums, own.replicates = self.sums[:, numbers], int(numbers.shape[0])
+        return own
 
     def counts(self) -> np.ndarray:
         """The counts of every replicate: int64[replicates, n_counts]."""
@@ -315,12 +322,22 @@ class JackknifeUnits:
 
 
 class JackknifeStates(AdditiveReplicates):
-    """The states of the rows without those of an entry, for every entry; `of_entries` are those of an entry alone."""
+    """The states of the rows without those of an entry, for every entry; `of_entries` are those of an entry alone.
 
-    alone = False
+    With `n_slices`, the entries of one slice after the other: the rows are those of the entry's slice. Any thread may
+    add to them.
+    """
+
+    def __init__(self, statistic: Any, n_entries: int, n_slices: int = 1) -> None:
+        super().__init__(statistic, n_entries * n_slices)
+        self.n_entries, self.n_slices = n_entries, n_slices
+        self.lock = Lock()
+        self.alone = False
+        self.slice_of: np.ndarray | None = None  # the slice of each entry, of some; by default all follow each other
+        self.totals: np.ndarray | None = None  # of all entries of each slice, a row for each row of `sums`
 
     def add(self, weights: Any, numbers: np.ndarray, table: UnitStateTable) -> None:
-        self.add_entries(weights.entries_of(numbers, self.replicates), table)
+        self.add_entries(weights.entries_of(numbers, self.n_entries), table)
 
     def add_entries(self, entries: np.ndarray, table: UnitStateTable) -> None:
         """Add states of entries, which ascend; an entry may have several."""
@@ -329,18 +346,54 @@ class JackknifeStates(AdditiveReplicates):
             return
         starts = np.flatnonzero(np.append(True, entries[1:] != entries[:-1]))
         values = np.add.reduceat(values, starts, axis=0)
-        rows = self.rows_of(columns)[:, None]
-        self.sums[rows, entries[starts]] += values.T
+        with self.lock:
+            rows = self.rows_of(columns)[:, None]
+            self.sums[rows, entries[starts]] += values.T
+
+    def add_range(self, first: int, table: UnitStateTable) -> None:
+        """Add a table of the entries from `first` on, as many as it has, of every slice."""
+        columns, values = table.nonzero_columns()
+        values = values.reshape(self.n_slices, -1, columns.shape[0])
+        with self.lock:
+            rows = self.rows_of(columns).tolist()
+            by_slice = self.sums.reshape(-1, self.n_slices, self.n_entries)[:, :, first : first + values.shape[1]]
+            for number, row in enumerate(rows):
+                by_slice[row] += values[:, :, number]
+
+    def put(self, slice_number: int, states: JackknifeStates) -> None:
+        """Add the states of the entries of one slice."""
+        columns = np.flatnonzero(states.row_of >= 0)
+        rows = self.rows_of(columns)
+        where = slice(slice_number * self.n_entries, (slice_number + 1) * self.n_entries)
+        self.sums[rows, where] += states.sums[states.row_of[columns]]
+
+    def of_slices(self, numbers: np.ndarray) -> JackknifeStates:
+        """The entries of some slices, which are numbered from 0."""
+        own = copy(self)
+        own.n_slices, own.replicates = numbers.shape[0], numbers.shape[0] * self.n_entries
+        own.sums = self.by_slice()[:, numbers].reshape(-1, own.replicates)
+        return own
+
+    def of_all_slices(self) -> JackknifeStates:
+        """The entries of the rows of all slices."""
+        own = copy(self)
+        own.n_slices, own.replicates, own.sums = 1, self.n_entries, self.by_slice().sum(axis=1)
+        return own
+
+    def by_slice(self) -> np.ndarray:
+        """A view of the sums: int64[row, slice, entry]."""
+        return self.sums.reshape(-1, self.n_slices, self.n_entries)
 
     def used(self) -> np.ndarray:
         """Has an entry rows?"""
         return np.asarray(self.sums.any(axis=0))
 
     def of_some(self, entries: np.ndarray) -> JackknifeStates:
-        """The states of some entries; the others have no rows."""
+        """The states of some entries, without those of all rows of their slices."""
         own = copy(self)
-        own.sums = self.sums[:, entries]
-        own.replicates = int(own.sums.shape[1])
+        own.sums, own.replicates = self.sums[:, entries], int(entries.shape[0])
+        own.totals = self.by_slice().sum(axis=2) if self.totals is None else self.totals
+        own.slice_of = entries // self.n_entries if self.slice_of is None else self.slice_of[entries]
         return own
 
     def of_entries(self) -> JackknifeStates:
@@ -350,11 +403,18 @@ class JackknifeStates(AdditiveReplicates):
         return own
 
     def of_all(self) -> ManySparseSums:
-        """The state of all rows."""
+        """The state of all rows, of one slice."""
         own = copy(self)
-        own.sums, own.replicates, own.alone = self.sums.sum(axis=1, keepdims=True), 1, True
+        own.sums = self.sums.sum(axis=1, keepdims=True) if self.totals is None else self.totals
+        own.replicates, own.alone = 1, True
         return next(own.many(1))
 
     def integers(self, columns: np.ndarray) -> np.ndarray:
-        own = self.sums[self.row_of[columns]]
-        return np.asarray((own if self.alone else own.sum(axis=1, keepdims=True) - own).T)
+        rows = self.row_of[columns]
+        own = self.sums[rows]
+        if self.alone:
+            return np.asarray(own.T)
+        totals, slice_of = self.totals, self.slice_of
+        if totals is None or slice_of is None:
+            return self.of_some(np.arange(self.replicates)).integers(columns)
+        return np.asarray((totals[rows][:, slice_of] - own).T)

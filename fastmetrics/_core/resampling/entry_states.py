@@ -1,11 +1,11 @@
-"""The states of additive statistics of rows by entry of the table of units; rows come in the order of their blocks.
+"""The states of additive statistics of rows by entry of the table of units, of all slices in one reading.
 
-A table has the entries of all slices, so rows need not be put in order. It is for statistics that add rows to many
-states in one call.
+It is for statistics that add rows to many states in one call: rows need not be put in order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from fastmetrics._core.columns.row_blocks import (
     SLICE,
     WEIGHT,
     Rows,
+    Scratch,
     label_name,
     loaded_column,
     names_of,
@@ -26,66 +27,91 @@ from fastmetrics._core.columns.row_blocks import (
 )
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH
-from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits
-from fastmetrics._core.resampling.row_replicates import RowReduction
+from fastmetrics._core.resampling.row_replicates import RowReduction, max_loaded_bytes, row_ranges
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.statistic import ByUnit
 
-MAX_TABLE_BYTES = 1 << 27  # of all tables of a thread
+MAX_STATE_BYTES = 1 << 29  # of the states of all entries
+NONZERO_INTEGERS = 10  # about so many integers of a state are not zero
+RANGE_BYTES = 1 << 24  # of rows that a thread loads at a time
+PIECE_ROWS = 1 << 15  # rows that are added at a time: what is computed of them stays in the cache
 
 Tables = dict[tuple[Any, int], UnitStateTable]
 
 
-def fits_in_tables(store: BlockStore, reduction: RowReduction, units: JackknifeUnits) -> bool:
-    """Do all statistics add rows to many states, and do their tables fit into memory?"""
-    if not all(isinstance(own, ByUnit) for own in reduction.statistics):
+def fits_in_tables(store: BlockStore, reductions: Sequence[RowReduction], units: JackknifeUnits) -> bool:
+    """Do all statistics add rows to many states, and do their states fit into memory?"""
+    if not all(isinstance(own, ByUnit) for reduction in reductions for own in reduction.statistics):
         return False
-    row_bytes = sum(8 * own.fields.n_counts + 16 * own.fields.n_sums for own in reduction.statistics)
-    n_bytes = row_bytes * len(reduction.outputs) * n_states(reduction.n_slices, units)
+    n_states = sum(
+        max(1, own.n_slices) * n_entries_of(own, units) * len(own.statistics) * len(own.outputs) for own in reductions
+    )
     limit = None if store.budget is None else store.budget.explicit_limit
-    return bool(n_bytes <= (MAX_TABLE_BYTES if limit is None else min(MAX_TABLE_BYTES, limit // 8)))
+    most = MAX_STATE_BYTES if limit is None else min(MAX_STATE_BYTES, limit // 8)
+    return bool(8 * NONZERO_INTEGERS * n_states <= most)
 
 
-def n_states(n_slices: int, units: JackknifeUnits) -> int:
-    return max(1, n_slices) * units.n_entries(0 if n_slices else None)
+def n_entries_of(reduction: RowReduction, units: JackknifeUnits) -> int:
+    return units.n_entries(0 if reduction.n_slices else None)
+
+
+class EntriesOfRows:
+    """The states of every entry, by statistic and output: of all rows, or with `n_slices` of every slice."""
+
+    def __init__(self, reduction: RowReduction, units: JackknifeUnits) -> None:
+        self.reduction = reduction
+        self.units = units
+        self.n_entries = n_entries_of(reduction, units)
+        self.states = {
+            (statistic, number): JackknifeStates(statistic, self.n_entries, max(1, reduction.n_slices))
+            for statistic in reduction.statistics
+            for number in range(len(reduction.outputs))
+        }
+
+    def add(self, columns: dict[str, np.ndarray], buckets: np.ndarray) -> None:
+        """Add the rows of a range of hashes, whose entries are few: tables of them are small."""
+        entries = self.units.entries_of(buckets, self.n_entries)
+        first = int(entries.min())
+        n = int(entries.max()) - first + 1
+        numbers = entries - first
+        if self.reduction.n_slices:
+            numbers += columns[SLICE].astype(np.int64) * n
+        numbers = numbers.astype(np.int32)
+        n_states = max(1, self.reduction.n_slices) * n
+        tables = {key: UnitStateTable(key[0], n_states) for key in self.states}
+        for start in range(0, numbers.shape[0], PIECE_ROWS):
+            piece = slice(start, start + PIECE_ROWS)
+            own = {name: column[piece] for name, column in columns.items()}
+            add_rows(tables, own, self.reduction, numbers[piece])
+        for key, table in tables.items():
+            self.states[key].add_range(first, table)
 
 
 def add_entries(
-    store: BlockStore, reduction: RowReduction, units: JackknifeUnits, n_threads: int
-) -> dict[StateKey, JackknifeStates]:
-    """The states of every entry: of all rows, or with `n_slices` of every slice."""
-    n_slices, n = reduction.n_slices, n_states(reduction.n_slices, units)
-    n_entries = n // max(1, n_slices)
-    usual = [name for name in (HASH, WEIGHT, *([SLICE] if n_slices else [])) if name in store.types]
-    if n_slices and SLICE not in usual:
-        usual.append(SLICE)
-    blocks = store.block_readers([*names_of(store.types, LABEL, SCORE, ROLE), *usual])
+    store: BlockStore, reductions: Sequence[RowReduction], units: JackknifeUnits, n_threads: int
+) -> list[dict[tuple[Any, int], JackknifeStates]]:
+    """The states of every entry for each of several reductions, by statistic and output, from one reading of the rows.
 
-    def new_tables() -> Tables:
-        numbers = range(len(reduction.outputs))
-        return {(own, number): UnitStateTable(own, n) for own in reduction.statistics for number in numbers}
+    Rows are read by ranges of hashes. All entries of a range are in one small table.
+    """
+    usual = [HASH, *(name for name in (WEIGHT,) if name in store.types)]
+    usual += [SLICE] if any(own.n_slices for own in reductions) else []
+    names = [*names_of(store.types, LABEL, SCORE, ROLE), *usual]
+    ranges = list(row_ranges(store, min(RANGE_BYTES, max_loaded_bytes(store))))
+    entries = [EntriesOfRows(own, units) for own in reductions]
 
-    def add(tables: Tables, number: int) -> None:
-        columns = blocks[number].load()
-        entries = units.entries_of(units.unit_buckets.bucket_of(columns[HASH]), n_entries)
-        if n_slices:
-            entries += columns[SLICE].astype(np.int64) * n_entries
-        add_rows(tables, columns, reduction, entries.astype(np.int32))
+    def add(scratch: Scratch, number: int) -> None:
+        start, stop, blocks = ranges[number]
+        columns = store.load_partitions(names, start, stop, scratch, blocks).columns
+        if columns[HASH].shape[0]:
+            buckets = units.unit_buckets.bucket_of(columns[HASH])
+            for own in entries:
+                own.add(columns, buckets)
 
-    threads = accumulate(len(blocks), new_tables, add, n_threads)
-    found: dict[StateKey, JackknifeStates] = {}
-    for key in threads[0] if threads else ():
-        for tables in threads:
-            tables[key].sort_others()
-        for number in range(max(1, n_slices)):
-            table = UnitStateTable(key[0], n_entries)
-            for tables in threads:
-                table.add_part(tables[key], number * n_entries)
-            states = found[*key, number if n_slices else None] = JackknifeStates(key[0], n_entries)
-            states.add_entries(np.arange(n_entries), table)
-    return found
+    accumulate(len(ranges), Scratch, add, n_threads)
+    return [own.states for own in entries]
 
 
 def add_rows(tables: Tables, columns: dict[str, np.ndarray], reduction: RowReduction, entries: np.ndarray) -> None:

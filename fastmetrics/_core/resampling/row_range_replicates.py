@@ -43,9 +43,7 @@ def replicate_row_ranges(
     return states
 
 
-def weighted_store(
-    columns: list[dict[str, np.ndarray]], buckets: list[np.ndarray], of_units: np.ndarray
-) -> BlockStore:
+def weighted_store(columns: list[dict[str, np.ndarray]], buckets: list[np.ndarray], of_units: np.ndarray) -> BlockStore:
     """The rows of one replicate with their weights."""
     store = BlockStore(1)
     for own, numbers in zip(columns, buckets, strict=True):

@@ -340,13 +340,17 @@ def finalise_metric(metric: Metric, replicates: list[Any], n_replicates: int) ->
     """The value of a metric in every replicate, from the replicates of each of its statistics."""
     values = find_many_values(metric, replicates)
     if values is None:
-        values = np.full(n_replicates, math.nan)
-    missing = np.isnan(values)
-    if missing.any():
-        states = zip(missing.tolist(), *(own.states() for own in replicates), strict=True)
-        found = (metric.finalise(*replicate_states).value for is_missing, *replicate_states in states if is_missing)
-        values[missing] = np.fromiter(found, np.float64, int(missing.sum()))
+        return find_values(metric, replicates, n_replicates)
+    missing = np.flatnonzero(np.isnan(values))
+    if missing.shape[0]:
+        values[missing] = find_values(metric, [own.of_some(missing) for own in replicates], missing.shape[0])
     return values
+
+
+def find_values(metric: Metric, replicates: list[Any], n_replicates: int) -> np.ndarray:
+    """The values of all replicates, one by one."""
+    states = zip(*(own.states() for own in replicates), strict=True)
+    return np.fromiter((metric.finalise(*own).value for own in states), np.float64, n_replicates)
 
 
 def find_many_values(metric: Metric, replicates: list[Any]) -> np.ndarray | None:

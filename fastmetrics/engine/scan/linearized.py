@@ -7,7 +7,7 @@ is asked for the value without each entry. Metrics of the order of scores have t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from fastmetrics._core.inference.intervals import ConfidenceInterval, find_inter
 from fastmetrics._core.metric_spec import BinErrors, ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits, SliceRange, new_states
+from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits, SliceRange
 from fastmetrics._core.resampling.contributions import Contributions
 from fastmetrics._core.resampling.entry_states import add_entries, fits_in_tables
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
@@ -37,7 +37,7 @@ from fastmetrics._core.score_statistics.score_contributions import (
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, GroupedStatistic, Resamplable, Value
 from fastmetrics.engine.partial.part_state import PartState
-from fastmetrics.engine.partial.slice_passes import iterate_passes
+from fastmetrics.engine.partial.slice_passes import SlicePass, iterate_passes
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups
@@ -49,11 +49,14 @@ from fastmetrics.engine.scan.intervals import (
     finalise_metric,
     find_many_values,
     replicate_additive,
+    slices_of_pass,
     split_slices_by_memory,
 )
 from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import FinalStates, ProgressCounter
 
+ENTRIES_AT_A_TIME = 1 << 18  # of slices whose values are found together
+NO_TABLES: Mapping[tuple[Any, int], JackknifeStates] = {}
 NO_LINEARIZED = "the metric has no linearized interval: ask for ci_method='bootstrap'"
 
 
@@ -120,9 +123,7 @@ class ErrorsOfValues(NamedTuple):
                 self.crossed[key] = own.crossed
             if own.of_bins is not None:
                 errors, changes = own.of_bins
-                self.of_bins[key], _ = calibration_interval(
-                    errors, changes[own.counted], own.n_effective, self.level
-                )
+                self.of_bins[key], _ = calibration_interval(errors, changes[own.counted], own.n_effective, self.level)
             baseline = output - output % n_models if n_models else output
             if baseline != output and baseline in by_output:  # without a value it is not
                 before = by_output[baseline]
@@ -167,7 +168,6 @@ class LinearizedIntervals(NamedTuple):
         coverage = {"units": error.n_units, **({} if reason is None else {"interval": reason})}
         return Interval(ends, None if math.isnan(error.standard_error) else error.standard_error, coverage)
 
-
     def find(self, metric: Metric, key: ReplicateKey, value: float, error: ErrorEstimate) -> ConfidenceInterval:
         level, of_bins, crossed = self.resampling.level, self.errors.of_bins.get(key), self.errors.crossed.get(key)
         if of_bins is not None:
@@ -202,12 +202,61 @@ def linearize(
     counter = ProgressCounter(progress, part.counts.rows_kept, part.counts.rows_kept, "linearize")
     for slice_pass in iterate_passes(part):
         for slices, of_slices in entries_of_slices(part, plan, rest, jackknife, units_of, n_threads):
-            found = slice_pass.rename(of_slices) | dict(group_states or {})
-            add_additive(errors, additive, part, states, found.get, jackknife, slices, n_models)
+            found = of_slices.outside(slice_pass)
+            found.by_key.update(group_states or {})
+            add_additive(errors, additive, part, states, found, jackknife, slices, n_models)
         if by_score:
             add_by_score(errors, by_score, part, jackknife, n_models, n_threads)
     counter.finish()
     return errors
+
+
+class EntryStates:
+    """The states of additive statistics by entry of the table of units.
+
+    `by_key`: of all rows (None), or of one slice, by statistic, output and slice. `of_all_slices`: of the slices of a
+    pass in one table, by statistic and output; `places` are those of the slices in it, by default their numbers.
+    """
+
+    def __init__(
+        self,
+        by_key: dict[StateKey, JackknifeStates],
+        of_all_slices: Mapping[tuple[Any, int], JackknifeStates] = NO_TABLES,
+        places: Mapping[int | None, int] | None = None,
+    ) -> None:
+        self.by_key, self.of_all_slices, self.places = by_key, of_all_slices, places
+
+    def outside(self, slice_pass: SlicePass) -> EntryStates:
+        """The same with the numbers that slices have outside a pass."""
+        places = {number: place for place, number in enumerate(map(slice_pass.outside, range(slice_pass.n_slices)))}
+        return EntryStates(slice_pass.rename(self.by_key), self.of_all_slices, places)
+
+    def keys_of_slices(self) -> Iterator[tuple[StateKey, JackknifeStates]]:
+        """The states of all rows, and of one slice after the other."""
+        yield from self.by_key.items()
+        for (statistic, output), own in self.of_all_slices.items():
+            for number, place in (self.places or {}).items():
+                yield (statistic, output, number), own.of_slices(np.array([place]))
+
+    def find(
+        self, statistic: Any, output: int, numbers: Sequence[int | None], units: JackknifeUnits
+    ) -> JackknifeStates:
+        """The states of some slices, in one table; (None,) is all rows."""
+        whole = self.of_all_slices.get((statistic, output))
+        if whole is not None and self.places is not None and numbers[0] is not None:
+            return whole.of_slices(np.array([self.places[number] for number in numbers if number is not None]))
+        found = [self.find_one((statistic, output, number)) for number in numbers]
+        if len(found) == 1 and found[0] is not None:
+            return found[0]
+        joined = JackknifeStates(statistic, units.n_entries(numbers[0]), len(numbers))
+        for place, own in enumerate(found):
+            if own is not None:
+                joined.put(place, own)
+        return joined
+
+    def find_one(self, key: StateKey) -> JackknifeStates | None:
+        """The states of all rows, or of one slice; None without rows."""
+        return self.by_key.get(key)
 
 
 def entries_of_slices(
@@ -217,7 +266,7 @@ def entries_of_slices(
     units: JackknifeUnits,
     units_of: UnitsOfGroups | None,
     n_threads: int,
-) -> Iterator[tuple[SliceRange, dict[Any, JackknifeStates]]]:
+) -> Iterator[tuple[SliceRange, EntryStates]]:
     """The states of additive statistics by entry, of the current pass: of so many slices as fit into memory.
 
     `rest` is the plan without the states that are known.
@@ -226,27 +275,33 @@ def entries_of_slices(
         return
     of_rows = states_of_entries(part, rest, units, n_threads)
     others = rest if of_rows is None else rest.with_statistics(none=())
-    for slices in split_slices_by_memory(part, plan, units.n_entries(0), n_threads):
-        yield slices, replicate_additive(part, others, units, units_of, n_threads, slices) | (of_rows or {})
+    found = EntryStates({}) if of_rows is None else of_rows
+    if not others.needs("none") and not others.needs("hash"):
+        yield slices_of_pass(part.slice_pass), found
+        return
+    for slices in split_slices_by_memory(part, others, units.n_entries(0), n_threads):
+        by_key = replicate_additive(part, others, units, units_of, n_threads, slices)
+        yield slices, EntryStates(by_key | found.by_key, found.of_all_slices)
 
 
-def states_of_entries(
-    part: PartState, plan: Plan, units: JackknifeUnits, n_threads: int
-) -> dict[Any, JackknifeStates] | None:
+def states_of_entries(part: PartState, plan: Plan, units: JackknifeUnits, n_threads: int) -> EntryStates | None:
     """The states of rows by entry, of the slices of the current pass; None if `replicate_additive` has to make them."""
     if part.unit_exchange is None or part.states_by_unit or not plan.needs("none"):
         return None  # no rows are stored, or only those of the first units
-    store = part.unit_exchange.store
-    found: dict[Any, JackknifeStates] = {}
+    store, n_slices = part.unit_exchange.store, part.slice_pass.n_slices
+    adds_slices = part.slice_pass.all_rows and n_slices and units.n_entries(0) == units.n_entries(None)
     reductions = [
-        RowReduction(plan.statistics["none"], part.outputs, n_slices, part.score_epsilons)
-        for n_slices in part.slice_pass.slice_counts()
+        RowReduction(plan.statistics["none"], part.outputs, n, part.score_epsilons)
+        for n in part.slice_pass.slice_counts()[bool(adds_slices) :]
     ]
-    if not all(fits_in_tables(store, own, units) for own in reductions):
+    if not fits_in_tables(store, reductions, units):
         return None
-    for reduction in reductions:
-        found |= add_entries(store, reduction, units, n_threads)
-    return found
+    found = add_entries(store, reductions, units, n_threads)
+    of_slices = found[-1] if n_slices else {}
+    of_all_rows = {key: own.of_all_slices() for key, own in of_slices.items()} if adds_slices else {}
+    if part.slice_pass.all_rows and not adds_slices:
+        of_all_rows = found[0]
+    return EntryStates({(*key, None): own for key, own in of_all_rows.items()}, of_slices)
 
 
 def add_additive(
@@ -254,28 +309,47 @@ def add_additive(
     metrics: Sequence[Metric],
     part: PartState,
     states: FinalStates,
-    find: Callable[[StateKey], JackknifeStates | None],
+    entries: EntryStates,
     units: JackknifeUnits,
     slices: SliceRange,
     n_models: int,
 ) -> None:
-    """Add the errors of metrics of additive statistics, of some slices of the current pass.
-
-    `find` returns the states of entries by statistic, output and slice; None if there are no rows.
-    """
-    own_numbers = (number for number in (None, *range(part.slice_pass.n_slices)) if slices.has(number))
-    for slice_number in map(part.slice_pass.outside, own_numbers):
+    """Add the errors of metrics of additive statistics, of some slices of the current pass."""
+    own_numbers = [number for number in range(part.slice_pass.n_slices) if slices.has(number)]
+    step = max(1, ENTRIES_AT_A_TIME // units.n_entries(0))
+    batches: list[list[int | None]] = [[None]] if slices.has(None) else []
+    batches += [[*own_numbers[start : start + step]] for start in range(0, len(own_numbers), step)]
+    for batch in batches:
+        numbers = [part.slice_pass.outside(number) for number in batch]
         for metric in metrics:
-            by_output = {}
+            found: dict[int | None, dict[int, Contributions]] = {}
             for output in range(len(part.outputs)):
-                value = metric.finalise(*states.select(metric.statistics(), output, slice_number)).value
-                if not math.isnan(value):
-                    own = [
-                        find((statistic, output, slice_number)) or new_states(statistic, units, None, slice_number)
-                        for statistic in metric.statistics()
-                    ]
-                    by_output[output] = additive_contributions(metric, value, own)
-            errors.add(metric, slice_number, by_output, n_models)
+                for number, own in contributions_of_slices(metric, states, entries, output, numbers, units):
+                    found.setdefault(number, {})[output] = own
+            for number, by_output in found.items():
+                errors.add(metric, number, by_output, n_models)
+
+
+def contributions_of_slices(
+    metric: Metric,
+    states: FinalStates,
+    entries: EntryStates,
+    output: int,
+    numbers: Sequence[int | None],
+    units: JackknifeUnits,
+) -> Iterator[tuple[int | None, Contributions]]:
+    """The contributions to a metric in some slices; (None,) is all rows. Slices without a value have none."""
+    statistics = metric.statistics()
+    values = [metric.finalise(*states.select(statistics, output, number)).value for number in numbers]
+    defined = [number for number, value in zip(numbers, values, strict=True) if not math.isnan(value)]
+    if not defined:
+        return
+    own_values = np.array([value for value in values if not math.isnan(value)])
+    step = 1 if isinstance(metric.influence, BinErrors) else len(defined)
+    for start in range(0, len(defined), step):
+        some = defined[start : start + step]
+        own = [entries.find(statistic, output, some, units) for statistic in statistics]
+        yield from zip(some, additive_contributions(metric, own_values[start : start + step], own), strict=True)
 
 
 def add_by_score(
@@ -308,12 +382,14 @@ def contributions_by_score(
             yield own[number][0], slice_number, found
 
 
-def additive_contributions(metric: Metric, value: float, states: Sequence[JackknifeStates]) -> Contributions:
-    """The contributions of all entries to a value, which its finaliser finds without each of them."""
+def additive_contributions(
+    metric: Metric, values: np.ndarray, states: Sequence[JackknifeStates]
+) -> list[Contributions]:
+    """The contributions of all entries of some slices to their values, which the finaliser finds without each entry."""
     used = np.flatnonzero(np.logical_or.reduce([own.used() for own in states]))
-    n_entries, n = states[0].replicates, used.shape[0]
+    n_entries, n_slices, n = states[0].n_entries, states[0].n_slices, used.shape[0]
     states = [own.of_some(used) for own in states]
-    changes = value - finalise_metric(metric, list(states), n)
+    changes = values[used // n_entries] - finalise_metric(metric, list(states), n)
     # An entry counts if it changes the value, or has a value of its own.
     counted = changes != 0.0
     unchanged = np.flatnonzero(~counted)
@@ -323,11 +399,12 @@ def additive_contributions(metric: Metric, value: float, states: Sequence[Jackkn
         if own_values is None:
             own_values = finalise_metric(metric, list(alone), unchanged.shape[0])
         counted[unchanged] = ~np.isnan(own_values)
-    found = Contributions(spread(changes, used, n_entries), spread(counted, used, n_entries), int(counted.sum()))
+    of_slices = [spread(own, used, n_slices * n_entries).reshape(n_slices, n_entries) for own in (changes, counted)]
+    found = [Contributions(own, is_counted, int(is_counted.sum())) for own, is_counted in zip(*of_slices, strict=True)]
     if not isinstance(metric.influence, BinErrors):
         return found
-    whole, of_bins = errors_of_bins(metric.influence, states)
-    return found._replace(of_bins=(whole, spread(of_bins, used, n_entries)))
+    whole, of_bins = errors_of_bins(metric.influence, states)  # of one slice
+    return [found[0]._replace(of_bins=(whole, spread(of_bins, used, n_entries)))]
 
 
 def spread(values: np.ndarray, entries: np.ndarray, n: int) -> np.ndarray:
