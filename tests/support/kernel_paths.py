@@ -96,7 +96,7 @@ def namespace() -> dict[str, Any]:
     rows = 200_000
     y, s, w = rng.integers(0, 2, rows), rng.random(rows, np.float32), rng.integers(1, 9, rows) / 4
     u, t, p = rng.integers(0, 10_000, rows), rng.integers(0, 3, rows), rng.integers(0, 3, rows)
-    d, log = s.astype(float), pa.table({"y": y, "s": s, "w": w, "u": u, "t": t})
+    d, log = s.astype(float), pa.table({"y": y, "s": s, "w": w, "u": u, "v": np.arange(rows), "t": t})
     few = log[:5000]
     columns = {"label": "y", "score": "s"}
 

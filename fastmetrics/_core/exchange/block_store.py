@@ -407,6 +407,12 @@ class BlockStore:
         offsets -= offsets[:, :1].copy()
         return PartitionRange(columns, bounds, offsets, texts)
 
+    def write_rows(self, block: SpilledBlock, first: int, name: str, values: np.ndarray) -> None:
+        """Write a column of some rows of a block, from `first` on, in place of what the spill file has."""
+        before = list(self.types)[: list(self.types).index(name)]
+        row_bytes = sum(self.types[own].itemsize for own in before)
+        self.open_file().overwrite(block.position + block.rows * row_bytes + first * values.itemsize, values)
+
     def open_file(self) -> SpillFile:
         """The spill file. Raises ValueError once it is closed, for instance by an interrupt: the rows are lost then."""
         file = self.file

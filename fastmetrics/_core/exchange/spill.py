@@ -100,6 +100,11 @@ class SpillFile:
         with self._use() as (descriptor, _):
             self._read(descriptor, pieces, position)
 
+    def overwrite(self, position: int, values: np.ndarray) -> None:
+        """Write a C-contiguous array in place of bytes that were appended before."""
+        with self._use() as (descriptor, _):
+            self._write(descriptor, list(pieces_of(values)), position, 0)
+
     def map(self, n_bytes: int) -> np.ndarray:
         """New bytes of the file as an array (uint8), which is written and read in place.
 

@@ -23,6 +23,7 @@ from fastmetrics._core.resampling.additive_replicates import (
     new_states,
     order_by_unit_bucket,
 )
+from fastmetrics._core.resampling.equal_rows import EqualRows
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics._core.statistic import ColumnStatistic, Resamplable
@@ -53,6 +54,11 @@ class CountedRows:
         self.label_states: dict[tuple[Any, int], Any] = {}  # for statistics that number the labels
         self.set_number: int | None = None  # the grouping set that is computed
         self.lock = Lock()
+        self.equal_rows = EqualRows()
+
+    def number_equal_rows(self, hashes: np.ndarray) -> None:
+        """Give equal rows different hashes, in place, before their counts are added."""
+        self.equal_rows.number(hashes)
 
     def add(
         self, statistic: ColumnStatistic, output: int, counted: Any, units: np.ndarray, slices: np.ndarray | None

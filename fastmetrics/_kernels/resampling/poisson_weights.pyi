@@ -26,6 +26,13 @@ def record_units(
     counts: NDArray[np.int64],
     limit: int,
 ) -> None: ...
+def number_equal_rows(
+    hashes: NDArray[np.uint64],
+    first: int,
+    table: NDArray[np.uint64],
+    used: NDArray[np.int64],
+) -> int: ...
+def copy_counts(table: NDArray[np.uint64], larger: NDArray[np.uint64]) -> None: ...
 def find_unit_buckets(
     keys: NDArray[np.uint64],
     first_of_prefix: NDArray[np.int32],

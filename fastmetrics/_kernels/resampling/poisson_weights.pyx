@@ -174,6 +174,55 @@ def record_units(
                 counts[0] += 1
 
 
+def number_equal_rows(uint64_t[::1] hashes, Py_ssize_t first, uint64_t[:, ::1] table, int64_t[::1] used) -> int:
+    """Give equal hashes different values, from row `first` on: with k equal ones before, a word of a sequence.
+
+    The table has a power of two places, each a hash and how many rows had it; 0 is a free place. used[0] is the number
+    of used places. Returns the row at which the table is half full, or the number of rows.
+    """
+    cdef Py_ssize_t i = first
+    cdef uint64_t unit_hash, slot
+    cdef uint64_t mask = <uint64_t>table.shape[0] - 1
+    need_length(b"used", used.shape[0], 1)
+    need_length(b"columns of the table", table.shape[1], 2)
+    if table.shape[0] < 2 or table.shape[0] & (table.shape[0] - 1) or first < 0:
+        raise ValueError(f"a table of {table.shape[0]} places from row {first} on")
+    with nogil:
+        while i < hashes.shape[0] and used[0] < table.shape[0] >> 1:
+            unit_hash = hashes[i] if hashes[i] != 0 else 1
+            slot = table_hash(unit_hash) & mask
+            while table[slot, 0] != 0 and table[slot, 0] != unit_hash:
+                slot = (slot + 1) & mask
+            if table[slot, 0] == 0:
+                table[slot, 0] = unit_hash
+                used[0] += 1
+            elif table[slot, 1] > 0:
+                hashes[i] = splitmix64_mix(unit_hash + table[slot, 1] * <uint64_t>0x9E3779B97F4A7C15u)
+            table[slot, 1] += 1
+            i += 1
+    return i
+
+
+def copy_counts(const uint64_t[:, ::1] table, uint64_t[:, ::1] larger):
+    """Copy the places of a table of `number_equal_rows` to an empty one that has more."""
+    cdef Py_ssize_t i
+    cdef uint64_t slot
+    cdef uint64_t mask = <uint64_t>larger.shape[0] - 1
+    need_length(b"columns of the table", table.shape[1], 2)
+    need_length(b"columns of the larger table", larger.shape[1], 2)
+    if larger.shape[0] <= table.shape[0] or larger.shape[0] & (larger.shape[0] - 1):
+        raise ValueError(f"a table of {larger.shape[0]} places for one of {table.shape[0]}")
+    with nogil:
+        for i in range(table.shape[0]):
+            if table[i, 0] == 0:
+                continue
+            slot = table_hash(table[i, 0]) & mask
+            while larger[slot, 0] != 0:
+                slot = (slot + 1) & mask
+            larger[slot, 0] = table[i, 0]
+            larger[slot, 1] = table[i, 1]
+
+
 def find_unit_buckets(
     const uint64_t[::1] keys, const int32_t[::1] first_of_prefix, const uint64_t[::1] hashes, int bits, int32_t[::1] out
 ):

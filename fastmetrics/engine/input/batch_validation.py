@@ -21,6 +21,7 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.kinds import LABEL_ROLE, Binary, ClassLabel, ClassNumber, Vector
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import compute, pyarrow
+from fastmetrics._core.resampling.row_hashes import hash_arrays, hash_column
 from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.row_selection import (
@@ -122,7 +123,7 @@ class ColumnReader:
         n_classes = models[0].shape[1] if isinstance(self.model_kind, Vector) else None
         columns = columns._replace(slice_codes=rows.slice_codes, weights=rows.weights)
         key_column = None if names.group is None else self.read_keys(rows, "group", names.group)
-        unit_keys = self.read_unit_keys(rows, key_column)
+        unit_keys = self.read_unit_keys(rows, key_column, columns)
         if rows.present is not None:
             columns = select_present_rows(columns, rows.present)
             is_group = unit_keys is key_column
@@ -156,15 +157,19 @@ class ColumnReader:
                 self.float_keys.add(name)
         return keys
 
-    def read_unit_keys(self, rows: SelectedBatch, group_keys: Keys | None) -> Keys | None:
-        """The keys of resampling units. Rows as units have their numbers in the log as keys."""
+    def read_unit_keys(self, rows: SelectedBatch, group_keys: Keys | None, columns: RowBlock) -> Keys | None:
+        """The keys of resampling units. Rows as units have hashes of what is in their columns, but for slices."""
         unit = self.names.unit
         if unit is None or unit == self.names.group:
             return group_keys if unit is not None else None
         if unit != ROW_UNITS:
             return self.read_keys(rows, "unit", unit)
-        numbers = np.arange(rows.kept) if rows.row_numbers is None else rows.row_numbers
-        return NumberKeys(numbers.astype(np.int64, copy=False) + rows.first_row)
+        arrays = list(columns._replace(slice_codes=()).arrays().values())
+        if not self.plan.is_numeric:
+            for role, names in ((LABEL_ROLE, self.names.labels), (self.names.model_role, self.names.scores)):
+                is_coded = may_be_dictionary(self.plan.kind(role))
+                arrays += [hash_column(rows.columns[name, is_coded]) for name in names]
+        return NumberKeys(hash_arrays(arrays, rows.kept))
 
     def read_non_numeric(
         self, rows: SelectedBatch, columns: RowBlock

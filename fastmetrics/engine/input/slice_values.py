@@ -5,14 +5,16 @@ A null is a value as others: None. A NaN counts as a null.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import decimal_keys, numpy_values
+from fastmetrics._core.columns.key_columns import Keys, NumberKeys
 from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._core.resampling.row_hashes import hash_arrays, hash_values
 
 # The values of a slice; outside a scan, behind the number of its grouping set.
 SliceValues = tuple[Any, ...]
@@ -25,6 +27,15 @@ class CodedColumns:
         self.names = names
         self.codes: dict[SliceValues, int] = {}
         self.values: list[SliceValues] = []
+        self.hashes: np.ndarray = np.empty(0, np.uint64)
+
+    def hashes_of(self, codes: np.ndarray) -> np.ndarray:
+        """A hash of the values of every row, which does not depend on when they first occurred."""
+        known, n_values = self.hashes, len(self.values)
+        if known.shape[0] < n_values:  # threads may do so at the same time
+            self.hashes = known = np.append(known, hash_values(self.values[known.shape[0] : n_values]))
+        found: np.ndarray = known[codes]
+        return found
 
     def code(self, values: SliceValues) -> int:
         """The code of a combination of values; a new one is registered."""
@@ -44,6 +55,13 @@ class CodedColumns:
         for values in self.values[n_values:]:
             del self.codes[values]
         del self.values[n_values:]
+        self.hashes = self.hashes[:n_values]
+
+
+def keys_with_slices(keys: Keys, codes: Sequence[np.ndarray], columns: Sequence[CodedColumns]) -> NumberKeys:
+    """The keys of rows as units, which also tell the values of their slices apart."""
+    of_values = [own.hashes_of(code) for own, code in zip(columns, codes, strict=True)]
+    return NumberKeys(hash_arrays([keys.to_numpy(), *of_values], keys.rows))
 
 
 def encode_column(column: Any, name: str, are_numerals: bool = False) -> tuple[np.ndarray, list[Any]]:

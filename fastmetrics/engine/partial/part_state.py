@@ -7,7 +7,7 @@ They share nothing but lists.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,10 @@ from fastmetrics._core.statistic import Bounded
 from fastmetrics.engine.input.batch_validation import ColumnReader, ValidatedBatch
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import SelectedBatch
-from fastmetrics.engine.partial.additive_states import AddedStates, AdditiveStates, number_of, split_by_slice
+from fastmetrics.engine.input.slice_values import keys_with_slices
+from fastmetrics.engine.partial.additive_states import AddedStates, AdditiveStates, split_by_slice
 from fastmetrics.engine.partial.part_types import PartTypes
-from fastmetrics.engine.partial.part_worker import HistogramKey, PartWorker, retain_rows
+from fastmetrics.engine.partial.part_worker import HistogramKey, PartWorker, merge_histograms, retain_rows
 from fastmetrics.engine.partial.row_counts import RowCounts
 from fastmetrics.engine.partial.slice_counts import RowCount, SliceCounts
 from fastmetrics.engine.partial.slice_passes import SlicePass
@@ -106,7 +107,7 @@ class PartState:
         self.group_exchange: HashExchange | None = None
         self.unit_exchange: HashExchange | None = None
         self.counted_rows = None if names.unit is None or plan.is_numeric else new_counted_rows()
-        by_unit = options.by_unit and names.unit is not None and not names.by
+        by_unit = options.by_unit and names.unit not in (None, ROW_UNITS) and not names.by
         self.new_by_unit = self.find_states_by_unit() if by_unit else None
         self.states_by_unit: list[StatesByUnit] = []
         self.score_epsilons: tuple[float | None, ...] = ()
@@ -156,8 +157,13 @@ class PartState:
             if worker.by_unit is not None:
                 self.states_by_unit.append(worker.by_unit)
         columns, by_unit, hashes = batch.columns, worker.by_unit, None
+        if batch.unit_keys is not None and self.names.unit == ROW_UNITS and columns.slice_codes:
+            keys = keys_with_slices(batch.unit_keys, columns.slice_codes, self.slices.columns)
+            batch = batch._replace(unit_keys=keys)
         if batch.unit_keys is not None and (by_unit is not None or self.counted_rows is not None):
             hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: columns.rows]
+            if self.counted_rows is not None and self.names.unit == ROW_UNITS:
+                self.counted_rows.number_equal_rows(hashes)
         if by_unit is not None and hashes is not None and by_unit.takes(hashes):
             by_unit.update(columns, hashes)
         else:
@@ -222,7 +228,6 @@ class PartState:
         if unit == self.names.group:
             self.unit_exchange = self.group_exchange
         elif self.plan.needs("none") or self.plan.needs("range") or self.plan.unsliced:
-            # Rows as units are identified by their numbers.
             self.unit_exchange = self.new_exchange(key_dtype("unit", unit, type_of))
 
     def least_row_bytes(self) -> int:
@@ -481,20 +486,6 @@ def new_counted_rows() -> CountedRows:
 def key_dtype(role: str, key: Key | None, type_of: Callable[[str], str]) -> np.dtype:
     """The type of the keys of a group or unit; `type_of` gives the name of a column's Arrow type."""
     if key == ROW_UNITS and role == "unit":
-        return np.dtype(np.int64)
+        return np.dtype(np.uint64)
     names = key_columns(key)
     return dtype_of_columns(names, [dtype_of_arrow(type_of(name), describe_column(role, name)) for name in names])
-
-
-def merge_histograms(
-    into: dict[HistogramKey, ScoreHistogram],
-    others: Mapping[HistogramKey, ScoreHistogram],
-    numbers: np.ndarray | None = None,
-) -> None:
-    """Merge histograms; slice s of the others is numbers[s], or s."""
-    for (output, number), histogram in others.items():
-        key = output, number_of(number, numbers)
-        if key in into:
-            into[key].merge(histogram)
-        else:
-            into[key] = histogram.copy()

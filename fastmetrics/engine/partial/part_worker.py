@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from fastmetrics._core.exchange.hash_exchange import HashExchangeScratch
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.score_statistics.score_histogram import ScoreHistogram
 from fastmetrics.engine.input.grouping_sets import GroupingSets
-from fastmetrics.engine.partial.additive_states import AdditiveStates
+from fastmetrics.engine.partial.additive_states import AdditiveStates, number_of
 from fastmetrics.engine.plan.metric_plan import Plan
 
 if TYPE_CHECKING:
@@ -71,3 +72,17 @@ def retain_rows(store: BlockStore, columns: RowBlock, slabs: SlabAllocator) -> N
     else:
         arrays = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
     store.add(StoredBlock(arrays, np.array([0, columns.rows], np.int32)), held)
+
+
+def merge_histograms(
+    into: dict[HistogramKey, ScoreHistogram],
+    others: Mapping[HistogramKey, ScoreHistogram],
+    numbers: np.ndarray | None = None,
+) -> None:
+    """Merge histograms; slice s of the others is numbers[s], or s."""
+    for (output, number), histogram in others.items():
+        key = output, number_of(number, numbers)
+        if key in into:
+            into[key].merge(histogram)
+        else:
+            into[key] = histogram.copy()

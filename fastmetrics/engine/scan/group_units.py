@@ -8,13 +8,14 @@ import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, GroupKeys, HashExchange
+from fastmetrics._core.resampling.equal_rows import number_equal_rows
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics._core.resampling.row_replicates import LOADED_BYTES, row_ranges
 from fastmetrics.engine.partial.part_state import PartState
-from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
+from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, describe_column, key_columns
 
 
-def find_units(part: PartState) -> tuple[UnitBuckets, UnitsOfGroups | None]:
+def find_units(part: PartState, n_threads: int) -> tuple[UnitBuckets, UnitsOfGroups | None]:
     """The buckets of all units, and the unit of every group if units are larger than groups."""
     if part.counted_rows is not None:
         return part.counted_rows.unit_buckets(), None
@@ -28,6 +29,8 @@ def find_units(part: PartState) -> tuple[UnitBuckets, UnitsOfGroups | None]:
             counter.merge(by_unit.units)
         return counter.unit_buckets(), None
     store = part.unit_exchange.store if part.unit_exchange is not None else part.range_store()
+    if part.names.unit == ROW_UNITS:
+        number_equal_rows(store, n_threads)
     for block in store.block_readers([HASH]):
         counter.add(block.load()[HASH])
     return counter.unit_buckets(), None

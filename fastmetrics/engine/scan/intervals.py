@@ -124,7 +124,7 @@ def resample(
     plan = part.plan.without_plots() if metrics is None else part.plan.of(metrics)
     if not part.counts.rows_kept:
         return MetricReplicates({}, UnitCounter().unit_buckets(), resampling)
-    unit_buckets, units_of = find_units(part) if units is None else units
+    unit_buckets, units_of = find_units(part, n_threads) if units is None else units
     by_score = tuple(metric for metric in plan.metrics if metric.spec.exchange == "range")
     additive = tuple(metric for metric in plan.metrics if metric.spec.exchange != "range")
     rest = plan if group_replicates is None else plan.with_statistics(hash=())

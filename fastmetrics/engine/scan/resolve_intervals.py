@@ -36,7 +36,7 @@ def resolve_intervals(
         return states, AnalyticIntervals(states, resampling, tests)
     if not part.counts.rows_kept:
         return resolve(part, n_threads, progress, last), intervals_without_rows(resampling)
-    units = find_units(part)
+    units = find_units(part, n_threads)
     unit_buckets, units_of = units
     plan = part.plan.without_plots()
     if not resampling.is_linearized:

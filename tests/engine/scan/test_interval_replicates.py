@@ -8,6 +8,7 @@ from fastmetrics._core.columns.group_keys import as_keys
 from fastmetrics._core.columns.key_columns import KeyScratch
 from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
 from support.cases import each_case
+from support.states.row_units import keys_of_rows
 
 SEEDS = range(12)
 OF_ROWS = [
@@ -60,9 +61,9 @@ def repeated(log, unit, seed, replicate=0):
     return out
 
 
-def check_replicates(log, metrics, unit, seeds=SEEDS, **columns):
-    """With one replicate, both ends of the interval are its value."""
-    place = np.arange(len(log["user"])) if unit == "row" else log[unit]
+def check_replicates(log, metrics, unit, seeds=SEEDS, rows=None, **columns):
+    """With one replicate, both ends of the interval are its value. `rows` are the keys of rows as units."""
+    place = log[unit] if rows is None else rows
     for seed in seeds:
         report = fm.evaluate(log, metrics, ci=0.9, replicates=1, seed=seed, unit=unit, **columns)
         plain = fm.evaluate(repeated(log, place, seed), metrics, **columns)
@@ -102,7 +103,8 @@ def test_groups_inside_units():
 
 
 def test_rows_as_units():
-    check_replicates(make_log(), known(OF_ROWS), "row", label="y", score="p")
+    log = make_log()
+    check_replicates(log, known(OF_ROWS), "row", rows=keys_of_rows(log, ["y", "p"]), label="y", score="p")
 
 
 def test_slices():
@@ -119,7 +121,9 @@ def make_texts(rows=120, seed=3):
 
 @pytest.mark.parametrize("unit", ["row", "user"])
 def test_texts(unit):
-    check_replicates(make_texts(), ["bleu", "chrf", "rouge1", "rougeL", "ter"], unit, range(4), by="day")
+    log = make_texts()
+    rows = keys_of_rows(log, [], ["reference", "hypothesis"], "day") if unit == "row" else None
+    check_replicates(log, ["bleu", "chrf", "rouge1", "rougeL", "ter"], unit, range(4), rows, by="day")
 
 
 @each_case("unit", ["row", "user"])
@@ -130,4 +134,5 @@ def test_partitions(unit, texts):
     log = {"label": rng.integers(0, 6, 300), "cluster": rng.integers(0, 5, 300), "user": user, "day": user % 2}
     if texts:
         log |= {name: np.array([f"k{value}" for value in log[name]]) for name in ("label", "cluster")}
-    check_replicates(log, ["ari", "nmi", "purity", "v_measure"], unit, range(4), by="day")
+    rows = keys_of_rows(log, [], ["label", "cluster"], "day") if unit == "row" else None
+    check_replicates(log, ["ari", "nmi", "purity", "v_measure"], unit, range(4), rows, by="day")

@@ -6,6 +6,7 @@ import pytest
 import fastmetrics as fm
 from support.cases import each_case
 from support.states.replicate_cases import repeat_units
+from support.states.row_units import keys_of_rows
 
 METRICS = ["auc", "ap", "ks", "eer", "eer(method=mean)", "eer(method=convex_hull)"]
 METRICS += ["best_threshold", "lift", "partial_auc"]
@@ -41,7 +42,7 @@ def test_a_replicate_is_the_log_repeated(options):
     """With one replicate, both ends of the interval are its value."""
     log = make_log()
     without = {name: value for name, value in options.items() if name != "unit"}
-    keys = np.arange(len(log["user"])) if options["unit"] == "row" else log[options["unit"]]
+    keys = keys_of_rows(log, ["label", "a", "b"]) if options["unit"] == "row" else log[options["unit"]]
     for seed in range(3):
         report = fm.evaluate(log, METRICS, ci=0.9, replicates=1, seed=seed, **COLUMNS, **options)
         plain = fm.evaluate(repeat_units(log, keys, seed), METRICS, **COLUMNS, **without)
