@@ -100,7 +100,7 @@ class DistributedPlan(Rounds):
         except (pickle.UnpicklingError, EOFError, TypeError, ValueError) as found:
             raise ValueError("these bytes are no state of a source, as SourceState.to_bytes gives them") from found
         reader = StateReader(BytesIO(content))
-        check_same_question(self.question, Evaluation.from_dict(reader.header["evaluation"]))
+        check_same_question(self.question, reader.question(DISTRIBUTED))
         restored = self.partial(source, attempt, memory_limit, spill_dir, processes)
         restored.error.found = restored.error.found or error
         fill_states(restored.state, reader)

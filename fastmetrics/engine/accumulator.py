@@ -472,15 +472,13 @@ class Accumulator:
         memory_limit: int | str | None,
         spill_dir: str | os.PathLike[str] | None,
     ) -> Accumulator:
-        from fastmetrics.engine.partial.state_files import StateReader, errors_mean_damage
+        from fastmetrics.engine.partial.state_files import StateReader
         from fastmetrics.engine.partial.state_reading import fill_states
 
         reader = StateReader(file)
-        with errors_mean_damage("its header does not fit its numbers"):
-            question = Evaluation.from_dict(reader.header["evaluation"])
+        question = reader.question(ACCUMULATOR)
         new = cls(question, n_threads=n_threads, memory_limit=memory_limit, spill_dir=spill_dir)
-        with errors_mean_damage("its header does not fit its numbers"):
-            fill_states(new._state, reader)
+        fill_states(new._state, reader)
         return new
 
 

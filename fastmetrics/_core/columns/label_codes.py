@@ -21,6 +21,7 @@ from fastmetrics._core.columns.label_columns import (
     MIN_CODE,
     MIXED,
     NUMBER,
+    NUMBER_OR_DATE,
     NUMBERS,
     TEXT,
     LabelColumn,
@@ -35,6 +36,12 @@ from fastmetrics._kernels.columns.text_codes import TextCodes
 MAX_TEXTS_PER_ROW = 4  # a dictionary with more texts per row is not read as a whole
 NO_NUMBERS: np.ndarray = np.empty(0, np.int64)
 NO_BYTES: np.ndarray = np.empty(0, np.uint8)
+
+
+def check_type(name: str, title: str) -> None:
+    """The name has to be that of a type of labels, or of values that may be keys."""
+    if name not in (TEXT, NUMBER_OR_DATE, MIXED, *NUMBERS):
+        dtype_of_arrow(name, title)
 
 
 class LabelCodes:
@@ -152,6 +159,8 @@ class LabelCodes:
         """Fill new codes with the arrays of a state. Returns the number of texts; None if labels are no texts."""
         words = types.tobytes().decode("utf-8", "replace").split("\n")
         check_state(len(words) == len(self.types), "its labels have no types")
+        for word in words:
+            check_type(word or NUMBER, "the label")
         self.add_types(*words)
         n_texts = int(offsets.shape[0]) - 1
         if n_texts < 0:

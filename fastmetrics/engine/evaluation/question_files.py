@@ -121,7 +121,7 @@ def check_schema(content: Mapping[str, Any], locate: Locate) -> None:
     """The version of the layout is one that this version of the library reads."""
     if SCHEMA not in content:
         raise ValueError(f"the question has no schema: begin with schema = {VERSION}")
-    if content[SCHEMA] != VERSION or isinstance(content[SCHEMA], bool):
+    if type(content[SCHEMA]) is not int or content[SCHEMA] != VERSION:
         raise ValueError(f"{locate((SCHEMA,))}schema {content[SCHEMA]!r} is not known: this version reads {VERSION}")
 
 

@@ -36,6 +36,8 @@ from fastmetrics import _version
 from fastmetrics._core.exchange.memory_budget import MemoryLimitError
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics.engine.evaluation.evaluation import Evaluation
+from fastmetrics.engine.partial.state_options import check_approximate
 
 FORMAT = 7
 HEADER = "state.json"
@@ -107,14 +109,42 @@ def require(holds: Any, what: str) -> None:
         raise StateError(f"the state is damaged: {what}")
 
 
+def fields_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The fields of a JSON object, each of which is there once."""
+    fields = dict(pairs)
+    require(len(fields) == len(pairs), f"a field of {HEADER} is there twice: {', '.join(fields)}")
+    return fields
+
+
 def is_count(value: Any, below: int | None = None) -> bool:
     return type(value) is int and value >= 0 and (below is None or value < below)
+
+
+def lists_of(header: dict[str, Any], name: str) -> list[list[Any]]:
+    """Take a field of the header that is a list of lists."""
+    found = header.pop(name)
+    are_lists = isinstance(found, list) and all(isinstance(own, list) for own in found)
+    require(are_lists, f"its field {name!r} is no list of lists")
+    return list(found)
+
+
+def texts_of(header: dict[str, Any], name: str, *default: list[str]) -> list[str]:
+    """Take a field of the header that is a list of texts."""
+    found = header.pop(name, *default)
+    are_texts = isinstance(found, list) and all(isinstance(own, str) for own in found)
+    require(are_texts, f"its field {name!r} is no list of texts")
+    return list(found)
+
+
+def require_nothing_left(header: dict[str, Any]) -> None:
+    """All fields have been taken from a part of the header."""
+    require(not header, f"it has fields that no metric needs: {', '.join(header)}")
 
 
 @contextmanager
 def errors_mean_damage(section: str, *more: type[Exception]) -> Iterator[None]:
     """Errors of what does not fit, and more, mean that a section is damaged."""
-    kinds: tuple[type[Exception], ...] = (LookupError, TypeError, AttributeError, OverflowError, *more)
+    kinds: tuple[type[Exception], ...] = (LookupError, TypeError, AttributeError, OverflowError, ValueError, *more)
     try:
         yield
     except (StateError, MemoryLimitError):
@@ -125,7 +155,7 @@ def errors_mean_damage(section: str, *more: type[Exception]) -> Iterator[None]:
 
 # What zipfile, json, numpy and pyarrow raise when they read damaged bytes.
 READING: tuple[type[Exception], ...] = (
-    ValueError, RuntimeError, EOFError, OSError, SyntaxError, TokenError, struct.error, zipfile.BadZipFile
+    RuntimeError, EOFError, OSError, SyntaxError, TokenError, struct.error, zipfile.BadZipFile
 )  # fmt: skip
 
 
@@ -149,14 +179,26 @@ class StateReader:
         require(sections and sections[0].header_offset == 0, "its sections are not where they should be")
         require(len(self.unread) == len(sections), "a section is there twice")
         with errors_mean_damage(HEADER, *READING):
-            self.header: dict[str, Any] = json.loads(self.read(HEADER))
-            number, library = self.header["format"], self.header["library"]
+            self.header: dict[str, Any] = json.loads(self.read(HEADER), object_pairs_hook=fields_of)
+            number, library = self.header.pop("format"), self.header.pop("library")
             require(is_count(number) and isinstance(library, str), "it does not name its format")
         if number != FORMAT:
             raise StateError(
                 f"fastmetrics {library} wrote the state in format {number}, and {_version.__version__} reads "
                 f"format {FORMAT}: read it with the version that wrote it, or evaluate the rows again"
             )
+
+    def question(self, entry_point: str) -> Evaluation:
+        """The question that the state answers. It may have metrics that are not there, which is no damage."""
+        require("evaluation" in self.header, "it has no question")
+        try:
+            question = Evaluation.from_dict(self.header.pop("evaluation"))
+            for task in question.plan_for(entry_point):
+                if question.approximate:
+                    check_approximate(task)
+        except (LookupError, TypeError, AttributeError, OverflowError, ValueError) as error:
+            raise StateError(f"the question of the state cannot be asked: {error}") from error
+        return question
 
     def read(self, name: str) -> bytes:
         """The bytes of a section, whose checksum fits."""
@@ -237,12 +279,12 @@ class SectionReader(io.RawIOBase):
 
 
 class ArrayReader:
-    """The arrays of a state, by number; views of the bytes of their sections."""
+    """The arrays of a state, by number; views of the bytes of their sections. Each is read once."""
 
     def __init__(self, state: StateReader) -> None:
         self.arrays: list[np.ndarray] = []
         left: dict[str, np.ndarray] = {}
-        for kind, shape in state.header["arrays"]:
+        for kind, shape in lists_of(state.header, "arrays"):
             require(
                 isinstance(kind, str) and len(shape) <= MAX_DIMENSIONS and all(is_count(own, 1 << 48) for own in shape),
                 "an array has no known type or shape",
@@ -256,10 +298,13 @@ class ArrayReader:
             self.arrays.append(left[kind][:count].reshape(shape))
             left[kind] = left[kind][count:]
         require(not any(map(len, left.values())), "its arrays are longer than their shapes")
+        self.unread = set(range(len(self.arrays)))
 
     def get(self, number: Any, dtype: Any, *shape: int | None) -> np.ndarray:
         """The array of that number, which has to have the type and shape; None fits any length."""
-        require(isinstance(number, int) and 0 <= number < len(self.arrays), "an array is missing")
+        require(is_count(number, len(self.arrays)), "an array is missing")
+        require(number in self.unread, f"array {number} is there for two things")
+        self.unread.discard(number)
         array: np.ndarray = self.arrays[number]
         require(
             array.dtype == np.dtype(dtype)

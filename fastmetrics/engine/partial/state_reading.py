@@ -6,13 +6,14 @@ Whatever is read is checked before a kernel sees it: a checksum can be right for
 from __future__ import annotations
 
 import math
-from itertools import count
+from itertools import count, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastmetrics._core.columns.arrow_columns import widened_epsilon
+from fastmetrics._core.columns.arrow_columns import LISTS, widened_epsilon
 from fastmetrics._core.columns.key_types import slots_of
+from fastmetrics._core.columns.label_codes import check_type
 from fastmetrics._core.columns.role_columns import is_allowed, stored_dtype
 from fastmetrics._core.columns.row_blocks import (
     SCORE,
@@ -51,7 +52,10 @@ from fastmetrics.engine.partial.state_files import (
     StateReader,
     errors_mean_damage,
     is_count,
+    lists_of,
     require,
+    require_nothing_left,
+    texts_of,
 )
 from fastmetrics.engine.partial.state_writing import stores_of
 from fastmetrics.engine.partial.stored_rows import FILE_ROWS, StoredRows
@@ -67,26 +71,29 @@ STORED_DIVISOR = 16  # rows of files that take more than this part of the memory
 SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
 
 
+@errors_mean_damage("its header does not fit its numbers")
 def fill_states(state: PartialState, reader: StateReader) -> None:
     """Fill the empty state of a question with what a file of it holds."""
     arrays = ArrayReader(reader)
-    for number, (own, header) in enumerate(zip(state.states, reader.header["tasks"], strict=True)):
+    for number, (own, header) in enumerate(zip(state.states, reader.header.pop("tasks"), strict=True)):
         fill_state(own, header, arrays, reader, f"tasks/{number}")
-    sources = reader.header["sources"]
-    are_ids = isinstance(sources, list) and all(isinstance(own, str) for own in sources)
-    require(are_ids and bool(sources) == bool(state.rows), "its sources are no ids")
+    sources = texts_of(reader.header, "sources")
     state.sources = frozenset(sources)
+    require(len(state.sources) == len(sources), "a source is there twice")
+    require(bool(state.sources) == bool(state.rows), "it has rows without sources, or sources without rows")
     require(all(own.counts.rows == state.rows for own in state.states), "its tasks have different rows")
     require(not reader.unread, f"it has sections that no metric needs: {', '.join(sorted(reader.unread))}")
+    require_nothing_left(reader.header)
+    require(not arrays.unread, f"it has arrays that no metric needs: {sorted(arrays.unread)}")
 
 
 def fill_state(
     state: TaskState, header: dict[str, Any], arrays: ArrayReader, reader: StateReader, place: str
 ) -> None:
     """Fill an empty state of a task."""
-    headers = header["parts"]
+    headers = header.pop("parts")
     require(len(headers) == len(state.parts), "its parts are not those of its metrics")
-    rows, dropped, filtered = header["rows"], header["dropped"], header["filtered"]
+    rows, dropped, filtered = map(header.pop, ("rows", "dropped", "filtered"))
     counts = [filtered, *dropped.values()]
     require(
         is_count(rows, 1 << 63) and all(map(is_count, counts)) and sum(counts) <= rows,
@@ -96,26 +103,23 @@ def fill_state(
         part.counts.rows, part.counts.rows_kept, part.counts.dropped = rows, rows - sum(counts), dict(dropped)
         part.counts.filtered = filtered
         read_labels(part, part_header)
-    read_slices(state.slices, arrays.get(header["slices"], np.int64, None, None), reader, place)
+    read_slices(state.slices, arrays.get(header.pop("slices"), np.int64, None, None), reader, place)
     for number, (part, part_header) in enumerate(zip(state.parts, headers, strict=True)):
         read_key_texts(part.reader.key_texts, part_header, arrays)
-        float_keys = part_header.get("float_keys", [])
-        require(
-            isinstance(float_keys, list) and all(isinstance(name, str) for name in float_keys),
-            "its columns of keys are no names",
-        )
-        part.reader.float_keys.update(float_keys)
-        distances = tuple(part_header.get("sum_distances", ()))
+        part.reader.float_keys.update(texts_of(part_header, "float_keys", []))
+        distances = tuple(part_header.pop("sum_distances", ()))
         require(
             len(distances) in (0, len(part.names.scores))
             and all(isinstance(own, (int, float)) and 0 <= own < math.inf for own in distances),
             "its sums of probabilities are no numbers",
         )
         part.counts.sum_distances = distances
+        read_counts(part, part_header, arrays)
         read_sums(part, part_header, arrays)
         read_histograms(part, part_header, arrays)
         read_stores(part, part_header, arrays, reader, f"{place}/parts/{number}")
-        read_counts(part, part_header, arrays)
+        require_nothing_left(part_header)
+    require_nothing_left(header)
 
 
 def read_slices(slices: GroupingSets, found: np.ndarray, reader: StateReader, place: str) -> None:
@@ -125,6 +129,9 @@ def read_slices(slices: GroupingSets, found: np.ndarray, reader: StateReader, pl
         name = f"{place}/slices/{number}.arrow"
         values = values_of_stream(reader.read(name), name, len(own.names)) if name in reader.unread else []
         require(list(map(own.code, values)) == [*range(len(values))], f"{name}: a value is there twice")
+        for known, of_column in zip(map(slices.places.get, own.names), zip(*values, strict=True), strict=False):
+            fits = known is None or known.keys() >= {*of_column} - {None}
+            require(fits, f"{name}: a value is no interval of its column")
     for number, (set_number, *codes) in enumerate(found.tolist()):
         require(is_count(set_number, len(slices.sets)), "a slice is of no grouping set")
         positions = slices.sets[set_number].positions
@@ -160,30 +167,30 @@ def read_values(name: str, values: list[Any]) -> list[Any]:
 
 def read_labels(part: PartState, header: dict[str, Any]) -> None:
     """The kinds of labels, and the types of columns. The counts of rows are known."""
-    seen, first_rows = header["seen"], header["minus_one_rows"]
+    seen, first_rows = header.pop("seen"), header.pop("minus_one_rows")
     n_labels = len(part.names.labels)
     allowed = [part.plan.label_kinds.allowed_label_kinds] * n_labels
     allowed += [ALL_KINDS] * (len(part.counts.class_columns) - n_labels)
     require(
         len(seen) == len(first_rows) == len(allowed)
-        and all(row is None or is_count(row) for row in first_rows)
+        and all(row is None or is_count(row, part.counts.rows) for row in first_rows)
         and all(
             is_count(own) and not own & ~may and not mixes_zero_and_minus_one(own)
             for own, may in zip(seen, allowed, strict=True)
-        ),
+        )
+        and all((row is None) != bool(own & kernels.SAW_MINUS_ONE) for own, row in zip(seen, first_rows, strict=True)),
         "its labels are not of one kind",
     )
     counts = part.counts
     dropped = sum(count for reason, count in counts.dropped.items() if reason != ZERO_WEIGHT)
     valid = counts.rows - counts.filtered - dropped
-    types = header["types"]
+    types = header.pop("types") if header["types"] is None else texts_of(header, "types")
     require((types is None) == (valid == 0), "it has rows without types, or types without rows")
-    require(
-        types is None or (len(types) == len(part.types.columns) and all(isinstance(name, str) for name in types)),
-        "its columns have no types",
-    )
+    require(types is None or len(types) == len(part.types.columns), "its columns have no types")
+    for name in types or ():
+        check_type(name.replace(LISTS, ""), "a column")
     part.types.found = None if types is None else tuple(types)
-    part.counts.n_classes = header.get("n_classes")
+    part.counts.n_classes = header.pop("n_classes", None)
     require(
         (part.counts.n_classes is None) == (types is None or not part.reads_vectors)
         and (part.counts.n_classes is None or is_count(part.counts.n_classes)),
@@ -196,8 +203,8 @@ def read_key_texts(key_texts: KeyTexts, header: dict[str, Any], arrays: ArrayRea
     if "key_texts" not in header:
         return
     require(key_texts.roles, "it has texts of keys that no metric reads")
-    kind, data, offsets = header["key_texts"]
-    with errors_mean_damage("its keys", ValueError):
+    kind, data, offsets = header.pop("key_texts")
+    with errors_mean_damage("its keys"):
         key_texts.load(kind, arrays.get(data, np.uint8, None), arrays.get(offsets, np.int64, None))
 
 
@@ -209,7 +216,7 @@ def read_counts(part: PartState, header: dict[str, Any], arrays: ArrayReader) ->
     require(part.names.by, "it counts slices that it does not have")
     n_labels = len(part.names.labels) if part.additive.has_classes else 0
     counts = SliceCounts(n_labels)
-    total, numbers, by_slice = header["counts"]
+    total, numbers, by_slice = header.pop("counts")
     counts.total = arrays.get(total, np.int64, 1 + n_labels).copy()
     slices = arrays.get(numbers, np.int64, None)
     found = arrays.get(by_slice, np.int64, 1 + n_labels, slices.shape[0])
@@ -237,44 +244,51 @@ def check_state_key(part: PartState, output: Any, slice_number: Any) -> None:
     require(fits and is_count(output, len(part.outputs)), "a state belongs to no column or slice")
 
 
+def rows_of_slices(part: PartState) -> dict[int | None, int]:
+    """The rows of every slice that has some; those of all rows (None) if there are no slices."""
+    if part.additive.counts is not None:
+        return {number: own.rows for number, own in part.additive.counts.counts().items()}
+    return {None: part.counts.rows_kept} if part.counts.rows_kept else {}
+
+
 def load_state(state: State, numbers: list[Any], arrays: ArrayReader) -> None:
     """Fill an empty state with the arrays of these numbers."""
     layout = state.layout()
     require(len(numbers) == len(layout), "a state has not the arrays it should have")
     found = [arrays.get(number, *expected) for number, expected in zip(numbers, layout, strict=True)]
-    with errors_mean_damage("a state", ValueError):
+    with errors_mean_damage("a state"):
         state.load_arrays(*found)
 
 
 def read_sums(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
-    statistics = part.plan.statistics["none"]
-    for index, output, slice_number, *numbers in header["sums"]:
+    """The sums of every statistic, output and slice of a base set: each is there once, with the rows of its slice."""
+    statistics, rows = part.plan.statistics["none"], rows_of_slices(part)
+    sets, bases = part.slices.set_of_slices(), part.slices.base_sets()
+    of_bases = [number for number in rows if number is None or sets[number] in bases]
+    expected = set(product(range(len(statistics)), range(len(part.outputs)), of_bases))
+    for index, output, slice_number, *numbers in lists_of(header, "sums"):
         require(is_count(index, len(statistics)), "sums belong to no statistic")
         check_state_key(part, output, slice_number)
-        require((statistics[index], output, slice_number) not in part.additive.sums, "sums are there twice")
-        load_state(part.additive.state(statistics[index], output, slice_number), numbers, arrays)
-    for statistic in statistics:
-        for output in range(len(part.outputs) if statistic.empty().n_rows is not None else 0):
-            rows = [sums.n_rows or 0 for key, sums in part.additive.sums.items() if key[:2] == (statistic, output)]
-            times = max(1, len(part.slices.base_sets()))
-            require(sum(rows) == times * part.counts.rows_kept, "its states have not the rows it counts")
+        require((index, output, slice_number) in expected, "sums are there twice, or of a slice without rows")
+        expected.discard((index, output, slice_number))
+        state = part.additive.state(statistics[index], output, slice_number)
+        load_state(state, numbers, arrays)
+        require(state.n_rows in (None, rows[slice_number]), "its states have not the rows it counts")
+    require(not expected, "its states have not the rows it counts: sums of a statistic are missing")
 
 
 def read_histograms(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
-    rows = [0] * len(part.outputs)
-    for output, slice_number, *numbers in header["histograms"]:
+    """The histogram of every output and slice: each is there once, with the rows of its slice."""
+    rows = rows_of_slices(part) if part.options.n_bins and part.plan.needs("range") else {}
+    for output, slice_number, *numbers in lists_of(header, "histograms"):
         check_state_key(part, output, slice_number)
-        histogram = ScoreHistogram(part.options.n_bins)
+        require((output, slice_number) not in part.histograms, "a histogram is there twice")
+        histogram = part.histograms[output, slice_number] = ScoreHistogram(part.options.n_bins)
         load_state(histogram, numbers, arrays)
-        rows[output] += int(histogram.counts.sum())
-        part.histograms[output, slice_number] = histogram
-    expected = part.counts.rows_kept if part.options.n_bins and part.plan.needs("range") else 0
-    n_histograms = len(rows) * max(1, len(part.slices)) if expected else 0
-    times = max(1, len(part.slices.sets))
-    require(
-        rows == [times * expected] * len(rows) and len(part.histograms) == n_histograms,
-        "its histograms have not the rows it counts",
-    )
+        fits = int(histogram.counts.sum()) == rows.get(slice_number)
+        require(fits, "its histograms have not the rows it counts")
+    complete = len(part.histograms) == len(part.outputs) * len(rows)
+    require(complete, "its histograms have not the rows it counts: one is missing")
 
 
 def read_stores(part: PartState, header: dict[str, Any], arrays: ArrayReader, reader: StateReader, place: str) -> None:
@@ -282,10 +296,12 @@ def read_stores(part: PartState, header: dict[str, Any], arrays: ArrayReader, re
     if part.types.found is not None:
         part.score_epsilons = tuple(widened_epsilon(own) for own in part.types.of_models())
         part.create_exchanges_of_types(part.types.of_keys().__getitem__)
+    partitions = header.pop("partitions", {})
     for folder, (store, exchange) in stores_of(part).items():
         if part.keeps_rows and part.counts.rows_kept:
-            stored = find_partitions(part, exchange, header.get("partitions", {}).get(folder), arrays)
+            stored = find_partitions(part, exchange, partitions.pop(folder, None), arrays)
             read_store(part, store, exchange, reader, f"{place}/{folder}", *stored)
+    require_nothing_left(partitions)
 
 
 def find_partitions(
