@@ -121,7 +121,18 @@ def numpy_values(array: Any) -> np.ndarray:
     """
     if not array.null_count and (types.is_integer(array.type) or types.is_floating(array.type)):
         return np.from_dlpack(array)
+    if not array.null_count and types.is_boolean(array.type):
+        return np.from_dlpack(array.cast(pyarrow.uint8())).view(np.bool_)
     return np.asarray(array.to_numpy(zero_copy_only=False))
+
+
+def arrow_values(values: np.ndarray, is_null: np.ndarray | None = None) -> Any:
+    """Numbers or booleans as a pyarrow array, numbers as a view. `pyarrow.array` imports pandas too."""
+    if values.dtype == np.bool_:
+        return arrow_values(values.view(np.uint8)).cast(pyarrow.bool_())
+    is_valid = None if is_null is None else arrow_values(~is_null).buffers()[1]
+    buffers = [is_valid, pyarrow.py_buffer(np.ascontiguousarray(values))]
+    return pyarrow.Array.from_buffers(pyarrow.from_numpy_dtype(values.dtype), values.shape[0], buffers)
 
 
 def is_list(kind: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.arrow_columns import numpy_values
+from fastmetrics._core.columns.arrow_columns import arrow_values, numpy_values
 from fastmetrics._core.columns.group_keys import decode_dictionary
 from fastmetrics._core.columns.role_columns import find_empty_values
 from fastmetrics._core.columns.weights import WEIGHTS_WANTED, first_bad_weight
@@ -120,7 +120,7 @@ class RowSelector:
         }
         valid, dropped = self.find_valid(arrays, n_kept, lambda row: log_row(row, first_row, numbers))
         if valid is not None:
-            mask = pyarrow.array(valid)
+            mask = arrow_values(valid)
             arrays = {key: column.filter(mask) for key, column in arrays.items()}
             numbers = np.flatnonzero(valid) if numbers is None else numbers[valid]
         rows = SelectedBatch(arrays, batch.num_rows, dropped, first_row, numbers, filtered=filtered)
@@ -150,7 +150,7 @@ class RowSelector:
         numbers = row_numbers_of(mask) if n_kept else np.zeros(0, np.int64)
         if n_kept > batch.num_rows * LARGE_SHARE:
             return numbers, lambda column: column.filter(mask)
-        taken = pyarrow.array(numbers)
+        taken = arrow_values(numbers)
         return numbers, lambda column: column.take(taken)
 
     def weigh(self, rows: SelectedBatch) -> SelectedBatch:
@@ -200,7 +200,7 @@ class RowSelector:
         columns = [array_of(arrays, name) for name in key_columns(model)]
         numbers = np.arange(rows) if valid is None else np.flatnonzero(valid)
         if valid is not None:
-            columns = [column.filter(pyarrow.array(valid)) for column in columns]
+            columns = [column.filter(arrow_values(valid)) for column in columns]
         if not numbers.shape[0]:
             return valid
         title = describe_column(PROBABILITIES_ROLE, model)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.arrow_columns import text_buffers
+from fastmetrics._core.columns.arrow_columns import arrow_values, numpy_values, text_buffers
 from fastmetrics._core.columns.key_columns import Keys, KeyScratch, NumberKeys, TextKeys, TupleKeys
 from fastmetrics._core.columns.key_types import HEAD, TAIL, numbers_of_slots, parts_of, slots_of
 from fastmetrics._core.columns.row_blocks import SCORE, SLICE, names_of
@@ -222,8 +222,8 @@ def ascending_order(values: np.ndarray) -> np.ndarray:
 def value_array(values: np.ndarray) -> Any:
     """A column as it is stored."""
     if values.dtype.kind == "f":
-        return pyarrow.array(ordered_bits(values))
-    return pyarrow.array(values.view(np.bool_) if values.dtype == np.uint8 else values)
+        return arrow_values(ordered_bits(values))
+    return arrow_values(values.view(np.bool_) if values.dtype == np.uint8 else values)
 
 
 def key_arrays(dtype: np.dtype, columns: dict[str, np.ndarray], step: int) -> list[Any]:
@@ -237,7 +237,7 @@ def key_arrays(dtype: np.dtype, columns: dict[str, np.ndarray], step: int) -> li
         is_null[1:] &= heads[1:] == heads[:-1]
     is_null[::step] = False
     numbers = zip(parts_of(dtype), numbers_of_slots(hashes, heads), strict=True)
-    return [pyarrow.array(own if part.kind == "u" else own.view(np.int64), mask=is_null) for part, own in numbers]
+    return [arrow_values(own if part.kind == "u" else own.view(np.int64), is_null) for part, own in numbers]
 
 
 def texts_of_slots(heads: np.ndarray, tails: np.ndarray, is_null: np.ndarray, step: int) -> Any:
@@ -250,7 +250,7 @@ def texts_of_slots(heads: np.ndarray, tails: np.ndarray, is_null: np.ndarray, st
     texts = pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), heads.shape[0], buffers)
     is_null[1:] = compute.equal(texts[1:], texts[:-1])
     is_null[::step] = False
-    buffers[0] = pyarrow.array(~is_null).buffers()[1]
+    buffers[0] = arrow_values(~is_null).buffers()[1]
     return pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), heads.shape[0], buffers)
 
 
@@ -346,13 +346,13 @@ class StoredRows(RowSource):
 def values_of_array(array: Any, dtype: np.dtype) -> np.ndarray:
     """A column as exchanges store it."""
     require(not array.null_count, "a value is missing")
-    values: np.ndarray = array.to_numpy(zero_copy_only=False)
+    values = numpy_values(array)
     return values.view(dtype) if dtype.kind != "f" else ordered_bits(values).view(dtype)
 
 
 def slots_of_keys(arrays: list[Any], dtype: np.dtype) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The hashes and slots of rows, and the text that slots point to. One without a key has that of the row before."""
-    is_first = [array.is_valid().to_numpy(zero_copy_only=False) for array in arrays]
+    is_first = [numpy_values(array.is_valid()) for array in arrays]
     require(is_first[0][0] and all((own == is_first[0]).all() for own in is_first), "a row has no key")
     rows = np.bincount(np.cumsum(is_first[0]) - 1)
     keys = keys_of_arrays([array.drop_null() for array in arrays], dtype)
@@ -372,5 +372,5 @@ def keys_of_arrays(arrays: list[Any], dtype: np.dtype) -> Keys:
     """Keys as they are in a file."""
     if TAIL in slots_of(dtype):
         return TextKeys(*text_buffers(arrays[0]))
-    numbers = [NumberKeys(own.to_numpy(), part) for own, part in zip(arrays, parts_of(dtype), strict=True)]
+    numbers = [NumberKeys(numpy_values(own), part) for own, part in zip(arrays, parts_of(dtype), strict=True)]
     return numbers[0] if len(numbers) == 1 else TupleKeys(numbers, dtype)

@@ -20,6 +20,7 @@ from fastmetrics.engine.partial import state_files, stored_rows
 from support.cases import assert_raises, each_case
 from support.states.accumulator_states import STATES, make, outcome
 from support.states.state_bytes_parts import sections_of
+from support.subprocesses import run
 
 ROWS = 48_000
 LIMIT = "1MiB"
@@ -321,3 +322,17 @@ def test_columns_of_rows_keep_their_order(log):
     state = fill(log.slice(0, 500), ["auc", "gauc", "logloss"], group="u2", unit="u", by="by", ci=0.9, replicates=5)
     data = state.to_bytes()
     assert fm.Accumulator.from_bytes(data).to_bytes() == data
+
+
+def test_states_are_read_and_written_without_pandas(tmp_path, log):
+    """Where it is installed, its import takes longer than a small state."""
+    path = tmp_path / "state"
+    state = fm.Accumulator(METRICS, **COLUMNS)
+    state.update(log)
+    state.save(path)
+    code = """
+state = fm.Accumulator.load(sys.argv[1])
+state.save(sys.argv[1])
+print("pandas" in sys.modules)
+"""
+    assert run(code, path) == ["False"]
