@@ -157,6 +157,11 @@ class Sums(State):
         state.fields, state.counts, state.exact = self.fields, counts, sums
         return state
 
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, if it is a field."""
+        return int(self.counts_of("rows").sum()) if "rows" in self.fields.spans else None
+
     def copy(self) -> Sums:
         """A state that changes apart from this one."""
         return self.with_memory(self.counts.copy(), self.exact.copy())

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics.engine.partial.state_files import StateError
 from support.cases import assert_raises, each_case
+from support.registry_cases import TEXT_COLUMNS
 from support.states.accumulator_states import STATES, log_of, make, outcome
 from support.states.accumulators import with_other_source
 from support.states.state_bytes_parts import (
@@ -302,6 +303,7 @@ NONSENSE = {
     "one type as a text": ("approximate", set_header(types="x"), "no list of texts"),
     "a column of an unknown type": ("approximate", set_in("types", 0, "x"), "a column has Arrow type x"),
     "a first -1 that was not seen": ("integers", set_header(minus_one_rows=[3]), "not of one kind"),
+    "kinds of labels of no row": ("empty", set_header(seen=[1]), "not of one kind"),
     "a source twice": ("integers", set_header(sources=["one", "one"]), "a source is there twice"),
     "a field of no one": ("integers", set_header(another=1), "fields that no metric needs: another"),
     "a schema that is no integer": ("integers", set_question(schema=1.0), "schema 1.0 is not known"),
@@ -371,6 +373,13 @@ def test_nonsense(case):
     bad = changed(name, change)
     assert bad != make(name).to_bytes()
     refuse(bad, message)
+
+
+def test_rows_that_no_state_counts():
+    state = fm.Accumulator("bleu", **TEXT_COLUMNS)
+    state.update(log_of())
+    parts = take_apart(state.to_bytes())
+    refuse(put_together(parts.header | {"rows": 7}, parts.arrays, parts.sections), "states have not the rows it counts")
 
 
 def test_values_that_are_no_interval():

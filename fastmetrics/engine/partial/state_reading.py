@@ -168,35 +168,34 @@ def read_values(name: str, values: list[Any]) -> list[Any]:
 def read_labels(part: PartState, header: dict[str, Any]) -> None:
     """The kinds of labels, and the types of columns. The counts of rows are known."""
     seen, first_rows = header.pop("seen"), header.pop("minus_one_rows")
-    n_labels = len(part.names.labels)
+    counts, n_labels = part.counts, len(part.names.labels)
+    valid = counts.rows - counts.filtered - sum(own for why, own in counts.dropped.items() if why != ZERO_WEIGHT)
     allowed = [part.plan.label_kinds.allowed_label_kinds] * n_labels
-    allowed += [ALL_KINDS] * (len(part.counts.class_columns) - n_labels)
+    allowed += [ALL_KINDS] * (len(counts.class_columns) - n_labels)
     require(
         len(seen) == len(first_rows) == len(allowed)
-        and all(row is None or is_count(row, part.counts.rows) for row in first_rows)
+        and all(row is None or is_count(row, counts.rows) for row in first_rows)
         and all(
             is_count(own) and not own & ~may and not mixes_zero_and_minus_one(own)
             for own, may in zip(seen, allowed, strict=True)
         )
+        and (valid or not any(seen))
         and all((row is None) != bool(own & kernels.SAW_MINUS_ONE) for own, row in zip(seen, first_rows, strict=True)),
         "its labels are not of one kind",
     )
-    counts = part.counts
-    dropped = sum(count for reason, count in counts.dropped.items() if reason != ZERO_WEIGHT)
-    valid = counts.rows - counts.filtered - dropped
     types = header.pop("types") if header["types"] is None else texts_of(header, "types")
     require((types is None) == (valid == 0), "it has rows without types, or types without rows")
     require(types is None or len(types) == len(part.types.columns), "its columns have no types")
     for name in types or ():
         check_type(name.replace(LISTS, ""), "a column")
     part.types.found = None if types is None else tuple(types)
-    part.counts.n_classes = header.pop("n_classes", None)
+    counts.n_classes = header.pop("n_classes", None)
     require(
-        (part.counts.n_classes is None) == (types is None or not part.reads_vectors)
-        and (part.counts.n_classes is None or is_count(part.counts.n_classes)),
+        (counts.n_classes is None) == (types is None or not part.reads_vectors)
+        and (counts.n_classes is None or is_count(counts.n_classes)),
         "its number of classes is missing",
     )
-    part.counts.label_kinds_seen, part.counts.minus_one_rows = list(seen), list(first_rows)
+    counts.label_kinds_seen, counts.minus_one_rows = list(seen), list(first_rows)
 
 
 def read_key_texts(key_texts: KeyTexts, header: dict[str, Any], arrays: ArrayReader) -> None:
