@@ -23,6 +23,7 @@ from fastmetrics._core.resampling.additive_replicates import (
     new_states,
     order_by_unit_bucket,
 )
+from fastmetrics._core.resampling.cell_entries import CellEntries, CellsOfRows, n_table_entries
 from fastmetrics._core.resampling.equal_rows import EqualRows
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
@@ -88,22 +89,29 @@ class CountedRows:
 
     def by_slice(
         self, unit_buckets: UnitBuckets, n_slices: int, selected: SliceRange = ALL_SLICES
-    ) -> Iterator[tuple[StateKey, np.ndarray, np.ndarray]]:
-        """The rows of each statistic and output, all together and of every slice, with their unit buckets first."""
+    ) -> Iterator[tuple[StateKey, np.ndarray, Any]]:
+        """The unit buckets of each statistic and output, of all rows and of every slice, and which rows these are."""
         for (statistic, output), blocks in self.blocks.items():
-            hashes, slices, rows = (np.concatenate(columns) for columns in zip(*blocks, strict=True))
+            hashes, slices = (np.concatenate(columns) for columns in zip(*(block[:2] for block in blocks), strict=True))
             numbers = unit_buckets.bucket_of(hashes)
             for slice_number in filter(selected.has, (None, *range(n_slices))):
                 mask = slice(None) if slice_number is None else slices[:, self.set_number] == slice_number
-                yield (statistic, output, slice_number), numbers[mask], rows[mask]
+                yield (statistic, output, slice_number), numbers[mask], mask
+
+    def rows_of(self, statistic: ColumnStatistic, output: int) -> np.ndarray:
+        """The counted rows of all blocks."""
+        return np.concatenate([block.rows for block in self.blocks[statistic, output]])
 
     def replicates(
         self, weights: ReplicateWeights | JackknifeUnits, n_slices: int, selected: SliceRange = ALL_SLICES
     ) -> dict[StateKey, Any]:
         """The replicates of all statistics, of all rows and of every slice."""
+        if isinstance(weights, JackknifeUnits) and self.label_states:
+            return entries_of_tables(self, weights, n_slices, selected)
+        rows_of = {key: self.rows_of(*key) for key in self.blocks}
         return {
-            key: replicates_of_rows(key, self.label_states.get(key[:2]), weights, numbers, rows)
-            for key, numbers, rows in self.by_slice(weights.unit_buckets, n_slices, selected)
+            key: replicates_of_rows(key, self.label_states.get(key[:2]), weights, numbers, rows_of[key[:2]][mask])
+            for key, numbers, mask in self.by_slice(weights.unit_buckets, n_slices, selected)
         }
 
 
@@ -124,6 +132,22 @@ def add_counted_rows(sums: Any, statistic: Any, weights: Any, numbers: np.ndarra
     order, unit_buckets, starts = order_by_unit_bucket(numbers)
     rows = rows[order]
     add_units(sums, statistic, weights, unit_buckets, starts, lambda start, stop: rows[start:stop])
+
+
+def entries_of_tables(
+    counted: CountedRows, units: JackknifeUnits, n_slices: int, selected: SliceRange
+) -> dict[StateKey, CellEntries]:
+    """The tables of counts without each entry, of all rows and of every slice; all outputs have the same entries."""
+    cells_of = {key: CellsOfRows.find(counted.rows_of(*key)) for key in counted.blocks}
+    most_cells = max(own.cells.shape[0] for own in cells_of.values())
+    found: dict[StateKey, CellEntries] = {}
+    for key, buckets, mask in counted.by_slice(units.unit_buckets, n_slices, selected):
+        own, slice_number = cells_of[key[:2]], key[2]
+        n = n_table_entries(units.n_entries(slice_number), 0 if slice_number is None else n_slices, most_cells)
+        entries = units.entries_of(buckets, n)
+        label_state = counted.label_states[key[:2]]
+        found[key] = CellEntries.of_rows(key[0], label_state, own.cells, own.numbers[mask], entries, n)
+    return found
 
 
 class CellReplicates:

@@ -70,10 +70,10 @@ def has_linearized(metric: Metric) -> bool:
 
 
 def adds_up(statistic: Any) -> bool:
-    """Is the state of a statistic a sum over units, of constant size?"""
-    if not isinstance(statistic, (AdditiveStatistic, ColumnStatistic, GroupedStatistic)):
-        return False
+    """Is the state of a statistic a sum over units, of constant size, or a table of counts?"""
     if isinstance(statistic, Resamplable):
+        return True
+    if not isinstance(statistic, (AdditiveStatistic, ColumnStatistic, GroupedStatistic)):
         return False
     state = statistic.empty()
     return isinstance(state, Sums) and not state.fields.maxima
@@ -345,7 +345,8 @@ def contributions_of_slices(
     if not defined:
         return
     own_values = np.array([value for value in values if not math.isnan(value)])
-    step = 1 if isinstance(metric.influence, BinErrors) else len(defined)
+    one_by_one = isinstance(metric.influence, BinErrors) or any(isinstance(own, Resamplable) for own in statistics)
+    step = 1 if one_by_one else len(defined)
     for start in range(0, len(defined), step):
         some = defined[start : start + step]
         own = [entries.find(statistic, output, some, units) for statistic in statistics]
