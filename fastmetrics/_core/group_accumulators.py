@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from fastmetrics._core.state import Sums
 StateKey = tuple[Any, int, int | None]  # statistic, number of the output, slice (None: all rows)
 
 
-class MergedStates:
+class MergedStates(ABC):
     """States by statistic, output and slice; those of one key merge."""
 
     states: dict[StateKey, Any]
@@ -19,6 +20,15 @@ class MergedStates:
 
     def merge(self, other: MergedStates) -> None:
         merge_states(self.states, other.states)
+
+    @abstractmethod
+    def update(self, output: int, slice_number: int | None, table: Any) -> None:
+        """Add a table of the groups of a slice, or of all rows (None)."""
+
+    def update_slices(self, output: int, sliced: Any) -> None:
+        """Add a `SlicedTable`."""
+        for slice_number, table in sliced.of_slices():
+            self.update(output, slice_number, table)
 
 
 def merge_states(into: dict[Key, Any], other: Mapping[Key, Any]) -> None:

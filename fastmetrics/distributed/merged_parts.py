@@ -33,7 +33,6 @@ from fastmetrics.engine.scan.intervals import (
     finalise_replicates,
 )
 from fastmetrics.engine.scan.linearized import (
-    EntryStates,
     ErrorsOfValues,
     LinearizedIntervals,
     add_additive,
@@ -42,6 +41,7 @@ from fastmetrics.engine.scan.linearized import (
 from fastmetrics.engine.scan.paired_models import merged_wins
 from fastmetrics.engine.scan.resolve import FinalStates
 from fastmetrics.engine.scan.resolve_intervals import Intervals, intervals_without_rows
+from fastmetrics.engine.scan.slice_entries import EntryStates
 
 
 def of_output(states: dict[StateKey, Any], output: int) -> dict[tuple[Any, int | None], Any]:

@@ -21,8 +21,9 @@ from fastmetrics.engine.partial.slice_passes import iterate_passes
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.group_units import find_units_of_groups
 from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_additive, slices_of_pass
-from fastmetrics.engine.scan.linearized import divide_metrics, entries_of_slices
+from fastmetrics.engine.scan.linearized import divide_metrics
 from fastmetrics.engine.scan.paired_models import count_wins_of_groups, states_for_wins
+from fastmetrics.engine.scan.slice_entries import entries_of_slices
 
 TRAVELLING = (AdditiveReplicates, ValueReplicates, UnitSums, WinCounts)  # these merge, and are small when pickled
 ROWS_CHANGED = "the rows changed between two steps: there are units that were not there when they were counted"
@@ -98,7 +99,7 @@ def interval_states(
             found = replicate_additive(part, resampled, weights, units_of, 1, slices_of_pass(slice_pass))
             replicates |= slice_pass.rename(found)
         for _, of_slices in entries_of_slices(part, linearized, linearized, units, units_of, 1):
-            found_entries = of_slices.outside(slice_pass).keys_of_slices()
+            found_entries = of_slices.outside(slice_pass).items()
             entries |= {key: SparseEntries(key[0], own) for key, own in found_entries}
     for key, states in replicates.items():
         if not isinstance(states, TRAVELLING):

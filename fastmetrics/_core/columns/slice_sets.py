@@ -1,8 +1,13 @@
-"""Ways to divide rows into slices: all rows, the slices that rows are stored with, or one of several grouping sets."""
+"""Ways to divide rows into slices: all rows, the slices that rows are stored with, or one of several grouping sets.
+
+Groups of rows are divided too: those of all slices can be in one table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +44,39 @@ class SliceSet(NamedTuple):
     def outside(self, number: int) -> int | None:
         """What a slice is called outside."""
         return number if self.numbers is None else self.numbers[number]
+
+
+class SlicedTable(NamedTuple):
+    """The groups of all slices of a set in one table: each slice, and the range of its groups.
+
+    `one_class`, int64[slices, 4], counts the groups of one class if they are not listed: those without positives, those
+    without negatives, and the rows of both kinds.
+    """
+
+    table: Any
+    own: SliceSet
+    segments: Sequence[tuple[int, slice]]
+    one_class: np.ndarray | None = None
+
+    def of_slices(self) -> Iterator[tuple[int | None, Any]]:
+        """What each slice is called outside, and its table."""
+        for number, where in self.segments:
+            table = self.table.segment(where)
+            if self.one_class is not None:
+                table = table._replace(one_class=self.one_class[number])
+            yield self.own.outside(number), table
+
+
+class SlicedTables(ABC):
+    """Makers of tables that have the groups of all slices in one table. A table is valid until the next one."""
+
+    @abstractmethod
+    def whole_tables(self, start: int, stop: int) -> Iterator[tuple[int, Any]]:
+        """(number of the output, groups) for the partitions start..stop."""
+
+    @abstractmethod
+    def sliced_tables(self, start: int, stop: int, own: SliceSet) -> Iterator[tuple[int, SlicedTable]]:
+        """(number of the output, groups of all slices of a set) for the partitions start..stop."""
 
 
 def no_columns(columns: Sequence[np.ndarray], out: np.ndarray) -> None:

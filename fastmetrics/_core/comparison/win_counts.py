@@ -138,7 +138,7 @@ def count_group_wins(
     win_counts: dict[StateKey, WinCounts] = {}
     for statistics in by_table.values():
         reduction = GroupReduction(
-            list(statistics), outputs, sets, lambda own: PairedGroupValues(own, outputs), key_texts
+            list(statistics), outputs, sets, lambda own: PairedGroupValues(own, outputs), key_texts, lists_all=True
         )
         states: Any = reduce_groups(exchange, reduction, n_threads)
         for (statistic, output, slice_number), wins in states.items():

@@ -16,7 +16,7 @@ import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.row_blocks import SLICE, Output, Scratch, UnpooledScratch
-from fastmetrics._core.columns.slice_sets import SliceSet
+from fastmetrics._core.columns.slice_sets import SlicedTables, SliceSet
 from fastmetrics._core.exchange.block_store import BlockReader, BlockStore, ColumnSegments
 from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.hash_exchange import (
@@ -56,7 +56,8 @@ class GroupReduction(NamedTuple):
 
     `sets`: also for every slice of these sets. `make_accumulators(statistics)` returns an object with the methods of
     `GroupAccumulators`, which receives the tables. `key_texts` are the texts behind numbers in columns of keys, for
-    tables that have these columns. `all_rows`: also for all rows together.
+    tables that have these columns. `all_rows`: also for all rows together. `lists_all`: groups of one class are listed,
+    also where no statistic needs them.
     """
 
     statistics: Sequence[GroupedStatistic]
@@ -65,6 +66,7 @@ class GroupReduction(NamedTuple):
     make_accumulators: Callable[[Sequence[Any]], Any] = GroupAccumulators
     key_texts: Any = None
     all_rows: bool = True
+    lists_all: bool = False
 
     @property
     def passes(self) -> tuple[SliceSet | None, ...]:
@@ -73,9 +75,8 @@ class GroupReduction(NamedTuple):
 
     @property
     def only_pairs(self) -> bool:
-        """Need groups of one class not be listed? No statistic needs it, and no replicates, which depend on units."""
-        is_enough = all(statistic.needs_only_pairs for statistic in self.statistics)
-        return is_enough and self.make_accumulators is GroupAccumulators
+        """Need groups of one class not be listed?"""
+        return not self.lists_all and all(statistic.needs_only_pairs for statistic in self.statistics)
 
     @property
     def measured(self) -> list[Any]:
@@ -92,9 +93,11 @@ class GroupReduction(NamedTuple):
         """Values that a table has for each group."""
         return len(self.outputs) * int(self.statistics[0].table.values_per_output(self.measured))
 
-    def make_tables(self, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch) -> GroupTables:
+    def make_tables(
+        self, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch
+    ) -> GroupTables | SlicedTables:
         """A thread's maker of the tables that all statistics read."""
-        tables: GroupTables = self.statistics[0].table(
+        tables: GroupTables | SlicedTables = self.statistics[0].table(
             self.measured, layout, chunks, self.outputs, scratch, self.key_texts, self.only_pairs
         )
         return tables
@@ -107,11 +110,20 @@ class GroupReduction(NamedTuple):
         for start, stop in chunks:
             self.add_tables(accumulators, maker, start, stop)
 
-    def add_tables(self, accumulators: GroupAccumulators, maker: GroupTables, start: int, stop: int) -> None:
+    def add_tables(
+        self, accumulators: GroupAccumulators, maker: GroupTables | SlicedTables, start: int, stop: int
+    ) -> None:
         """Add all groups of the partitions start to stop to the accumulators."""
         for own in self.passes:
-            for output, slice_number, table in maker.tables(start, stop, own):
-                accumulators.update(output, outside(own, slice_number), table)
+            if not isinstance(maker, SlicedTables):
+                for output, slice_number, table in maker.tables(start, stop, own):
+                    accumulators.update(output, outside(own, slice_number), table)
+            elif own is None:
+                for output, table in maker.whole_tables(start, stop):
+                    accumulators.update(output, None, table)
+            else:
+                for output, sliced in maker.sliced_tables(start, stop, own):
+                    accumulators.update_slices(output, sliced)
 
     def for_each(
         self,

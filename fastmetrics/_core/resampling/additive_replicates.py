@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.slice_sets import SlicedTable
 from fastmetrics._core.exchange.group_values import ValuesByGroup
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.group_accumulators import GroupAccumulators, MergedStates, StateKey
@@ -198,9 +199,7 @@ class ReplicateAccumulators(MergedStates):
     def update(self, output: int, slice_number: int | None, table: Any) -> None:
         if not self.statistics or not self.slices.has(slice_number):
             return
-        hashes = table.keys.hashes
-        hashes = np.ascontiguousarray(hashes) if self.unit_of is None else self.unit_of(hashes)
-        order, unit_buckets, starts = order_by_unit_bucket(self.weights.unit_buckets.bucket_of(hashes))
+        order, unit_buckets, starts = order_by_unit_bucket(self.buckets_of(table.keys.hashes))
         table = table.take(order)
 
         def segment(start: int, stop: int) -> Any:
@@ -213,11 +212,16 @@ class ReplicateAccumulators(MergedStates):
             else:
                 add_units(replicates, statistic, self.weights, unit_buckets, starts, segment)
 
-    def sums_of(self, statistic: Any, *where: Any) -> Any:
+    def buckets_of(self, hashes: np.ndarray) -> np.ndarray:
+        """The unit buckets of groups."""
+        hashes = np.ascontiguousarray(hashes) if self.unit_of is None else self.unit_of(hashes)
+        return self.weights.unit_buckets.bucket_of(hashes)
+
+    def sums_of(self, statistic: Any, output: int, slice_number: int | None) -> Any:
         """The replicates of a statistic, an output and a slice; made at the first use."""
-        key = self.key_of(statistic), *where
+        key = self.key_of(statistic), output, slice_number
         if key not in self.states:
-            self.states[key] = new_states(statistic, self.weights, self.budget, where[-1])
+            self.states[key] = new_states(statistic, self.weights, self.budget, slice_number)
         return self.states[key]
 
     def key_of(self, statistic: Any) -> Any:
@@ -241,7 +245,7 @@ class MarkedReplicateAccumulators(ReplicateAccumulators):
 class GroupsAndReplicates(GroupAccumulators):
     """The states of statistics and, from the same tables, replicates of some of them as states of `ReplicatesOf`."""
 
-    def __init__(self, statistics: Sequence[Any], replicates: MarkedReplicateAccumulators) -> None:
+    def __init__(self, statistics: Sequence[Any], replicates: ReplicateAccumulators) -> None:
         super().__init__(statistics)
         self.replicates = replicates
         replicates.states = self.states
@@ -250,6 +254,12 @@ class GroupsAndReplicates(GroupAccumulators):
         super().update(output, slice_number, table)
         self.replicates.budget = self.budget
         self.replicates.update(output, slice_number, table)
+
+    def update_slices(self, output: int, sliced: SlicedTable) -> None:
+        for slice_number, table in sliced.of_slices():
+            super().update(output, slice_number, table)
+        self.replicates.budget = self.budget
+        self.replicates.update_slices(output, sliced)
 
 
 def order_by_unit_bucket(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
@@ -271,7 +281,7 @@ def order_by_unit_bucket(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, l
 def add_units(
     replicates: AdditiveReplicates,
     statistic: Any,
-    weights: ReplicateWeights | JackknifeUnits,
+    weights: ReplicateWeights | JackknifeUnits | None,
     unit_buckets: np.ndarray,
     starts: list[int],
     segment: Callable[[int, int], Any],
@@ -336,8 +346,9 @@ class JackknifeStates(AdditiveReplicates):
         self.slice_of: np.ndarray | None = None  # the slice of each entry, of some; by default all follow each other
         self.totals: np.ndarray | None = None  # of all entries of each slice, a row for each row of `sums`
 
-    def add(self, weights: Any, numbers: np.ndarray, table: UnitStateTable) -> None:
-        self.add_entries(weights.entries_of(numbers, self.n_entries), table)
+    def add(self, weights: JackknifeUnits | None, numbers: np.ndarray, table: UnitStateTable) -> None:
+        """Add the states of unit buckets, or without weights those of the entries with these numbers."""
+        self.add_entries(numbers if weights is None else weights.entries_of(numbers, self.n_entries), table)
 
     def add_entries(self, entries: np.ndarray, table: UnitStateTable) -> None:
         """Add states of entries, which ascend; an entry may have several."""

@@ -27,6 +27,7 @@ from fastmetrics._core.columns.row_blocks import (
 )
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits
 from fastmetrics._core.resampling.row_replicates import RowReduction, max_loaded_bytes, row_ranges
@@ -48,7 +49,12 @@ def fits_in_tables(store: BlockStore, reductions: Sequence[RowReduction], units:
     n_states = sum(
         max(1, own.n_slices) * n_entries_of(own, units) * len(own.statistics) * len(own.outputs) for own in reductions
     )
-    limit = None if store.budget is None else store.budget.explicit_limit
+    return fits_in_memory(n_states, store.budget)
+
+
+def fits_in_memory(n_states: int, budget: MemoryBudget | None) -> bool:
+    """Do so many states of entries fit into memory?"""
+    limit = None if budget is None else budget.explicit_limit
     most = MAX_STATE_BYTES if limit is None else min(MAX_STATE_BYTES, limit // 8)
     return bool(8 * NONZERO_INTEGERS * n_states <= most)
 

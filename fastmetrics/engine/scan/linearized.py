@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.comparison.win_counts import WinCounts
-from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.inference.anytime import find_anytime_interval
 from fastmetrics._core.inference.calibration_error import calibration_interval
@@ -26,9 +25,8 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits, SliceRange
 from fastmetrics._core.resampling.contributions import Contributions
-from fastmetrics._core.resampling.entry_states import add_entries, fits_in_tables
+from fastmetrics._core.resampling.group_entries import EntriesOfGroups
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
-from fastmetrics._core.resampling.row_replicates import RowReduction
 from fastmetrics._core.score_statistics.score_contributions import (
     ScoredRows,
     find_score_contributions,
@@ -37,8 +35,7 @@ from fastmetrics._core.score_statistics.score_contributions import (
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, GroupedStatistic, Resamplable, Value
 from fastmetrics.engine.partial.part_state import PartState
-from fastmetrics.engine.partial.slice_passes import SlicePass, iterate_passes
-from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.partial.slice_passes import iterate_passes
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups
 from fastmetrics.engine.scan.intervals import (
@@ -48,15 +45,12 @@ from fastmetrics.engine.scan.intervals import (
     ReplicateKey,
     finalise_metric,
     find_many_values,
-    replicate_additive,
-    slices_of_pass,
-    split_slices_by_memory,
 )
 from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import FinalStates, ProgressCounter
+from fastmetrics.engine.scan.slice_entries import EntryStates, entries_of_slices
 
 ENTRIES_AT_A_TIME = 1 << 18  # of slices whose values are found together
-NO_TABLES: Mapping[tuple[Any, int], JackknifeStates] = {}
 NO_LINEARIZED = "the metric has no linearized interval: ask for ci_method='bootstrap'"
 
 
@@ -187,10 +181,10 @@ def linearize(
     level: float,
     in_pairs: bool,
     n_threads: int,
-    group_states: Mapping[Any, Any] | None = None,
+    of_groups: EntriesOfGroups | None = None,
     progress: Progress | None = None,
 ) -> ErrorsOfValues:
-    """The errors of metrics that have linearized intervals. `group_states` are those of entries, if they are known."""
+    """The errors of metrics that have linearized intervals. `of_groups` are the entries of groups, if known."""
     unit_buckets, units_of = units
     jackknife = JackknifeUnits(unit_buckets, len(part.slices))
     errors = ErrorsOfValues.empty(level)
@@ -198,110 +192,18 @@ def linearize(
     additive = tuple(metric for metric in metrics if metric.spec.exchange != "range")
     by_score = [metric for metric in metrics if metric.spec.exchange == "range"]
     plan = part.plan.of(additive)
-    rest = plan if group_states is None else plan.with_statistics(hash=())
+    rest = plan if of_groups is None else plan.with_statistics(hash=())
     counter = ProgressCounter(progress, part.counts.rows_kept, part.counts.rows_kept, "linearize")
     for slice_pass in iterate_passes(part):
         for slices, of_slices in entries_of_slices(part, plan, rest, jackknife, units_of, n_threads):
             found = of_slices.outside(slice_pass)
-            found.by_key.update(group_states or {})
+            if of_groups is not None:
+                found.add_groups(of_groups)
             add_additive(errors, additive, part, states, found, jackknife, slices, n_models)
         if by_score:
             add_by_score(errors, by_score, part, jackknife, n_models, n_threads)
     counter.finish()
     return errors
-
-
-class EntryStates:
-    """The states of additive statistics by entry of the table of units.
-
-    `by_key`: of all rows (None), or of one slice, by statistic, output and slice. `of_all_slices`: of the slices of a
-    pass in one table, by statistic and output; `places` are those of the slices in it, by default their numbers.
-    """
-
-    def __init__(
-        self,
-        by_key: dict[StateKey, JackknifeStates],
-        of_all_slices: Mapping[tuple[Any, int], JackknifeStates] = NO_TABLES,
-        places: Mapping[int | None, int] | None = None,
-    ) -> None:
-        self.by_key, self.of_all_slices, self.places = by_key, of_all_slices, places
-
-    def outside(self, slice_pass: SlicePass) -> EntryStates:
-        """The same with the numbers that slices have outside a pass."""
-        places = {number: place for place, number in enumerate(map(slice_pass.outside, range(slice_pass.n_slices)))}
-        return EntryStates(slice_pass.rename(self.by_key), self.of_all_slices, places)
-
-    def keys_of_slices(self) -> Iterator[tuple[StateKey, JackknifeStates]]:
-        """The states of all rows, and of one slice after the other."""
-        yield from self.by_key.items()
-        for (statistic, output), own in self.of_all_slices.items():
-            for number, place in (self.places or {}).items():
-                yield (statistic, output, number), own.of_slices(np.array([place]))
-
-    def find(
-        self, statistic: Any, output: int, numbers: Sequence[int | None], units: JackknifeUnits
-    ) -> JackknifeStates:
-        """The states of some slices, in one table; (None,) is all rows."""
-        whole = self.of_all_slices.get((statistic, output))
-        if whole is not None and self.places is not None and numbers[0] is not None:
-            return whole.of_slices(np.array([self.places[number] for number in numbers if number is not None]))
-        found = [self.find_one((statistic, output, number)) for number in numbers]
-        if len(found) == 1 and found[0] is not None:
-            return found[0]
-        joined = JackknifeStates(statistic, units.n_entries(numbers[0]), len(numbers))
-        for place, own in enumerate(found):
-            if own is not None:
-                joined.put(place, own)
-        return joined
-
-    def find_one(self, key: StateKey) -> JackknifeStates | None:
-        """The states of all rows, or of one slice; None without rows."""
-        return self.by_key.get(key)
-
-
-def entries_of_slices(
-    part: PartState,
-    plan: Plan,
-    rest: Plan,
-    units: JackknifeUnits,
-    units_of: UnitsOfGroups | None,
-    n_threads: int,
-) -> Iterator[tuple[SliceRange, EntryStates]]:
-    """The states of additive statistics by entry, of the current pass: of so many slices as fit into memory.
-
-    `rest` is the plan without the states that are known.
-    """
-    if not plan.needs("none") and not plan.needs("hash"):
-        return
-    of_rows = states_of_entries(part, rest, units, n_threads)
-    others = rest if of_rows is None else rest.with_statistics(none=())
-    found = EntryStates({}) if of_rows is None else of_rows
-    if not others.needs("none") and not others.needs("hash"):
-        yield slices_of_pass(part.slice_pass), found
-        return
-    for slices in split_slices_by_memory(part, others, units.n_entries(0), n_threads):
-        by_key = replicate_additive(part, others, units, units_of, n_threads, slices)
-        yield slices, EntryStates(by_key | found.by_key, found.of_all_slices)
-
-
-def states_of_entries(part: PartState, plan: Plan, units: JackknifeUnits, n_threads: int) -> EntryStates | None:
-    """The states of rows by entry, of the slices of the current pass; None if `replicate_additive` has to make them."""
-    if part.unit_exchange is None or part.states_by_unit or not plan.needs("none"):
-        return None  # no rows are stored, or only those of the first units
-    store, n_slices = part.unit_exchange.store, part.slice_pass.n_slices
-    adds_slices = part.slice_pass.all_rows and n_slices and units.n_entries(0) == units.n_entries(None)
-    reductions = [
-        RowReduction(plan.statistics["none"], part.outputs, n, part.score_epsilons)
-        for n in part.slice_pass.slice_counts()[bool(adds_slices) :]
-    ]
-    if not fits_in_tables(store, reductions, units):
-        return None
-    found = add_entries(store, reductions, units, n_threads)
-    of_slices = found[-1] if n_slices else {}
-    of_all_rows = {key: own.of_all_slices() for key, own in of_slices.items()} if adds_slices else {}
-    if part.slice_pass.all_rows and not adds_slices:
-        of_all_rows = found[0]
-    return EntryStates({(*key, None): own for key, own in of_all_rows.items()}, of_slices)
 
 
 def add_additive(

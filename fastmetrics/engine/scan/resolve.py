@@ -74,11 +74,12 @@ def resolve(
     progress: Progress | None,
     last: bool = True,
     new_states: Callable[[Sequence[Any]], Any] = GroupAccumulators,
+    lists_all: bool = False,
 ) -> FinalStates:
     """The states of all statistics, exchange by exchange.
 
     `last`: the part is not used afterwards, so its buffers may be reused or released. `new_states` makes the
-    accumulators that group tables are added to.
+    accumulators that group tables are added to, which need groups of one class too if `lists_all`.
     """
     plan = part.plan
     states = FinalStates(merge_slices(part))
@@ -95,7 +96,7 @@ def resolve(
         spare: list[np.ndarray] = []
         if part.group_exchange is not None:
             for statistics in tables:
-                reduction = group_reduction(part, statistics, new_states, slice_sets(part.slices))
+                reduction = group_reduction(part, statistics, new_states, slice_sets(part.slices), lists_all)
                 states.by_key.update(reduce_groups(part.group_exchange, reduction, n_threads, counter.advance))
             if last:
                 spare = part.group_exchange.store.drop_columns([HASH, HEAD, TAIL])
@@ -151,14 +152,15 @@ def group_reduction(
     statistics: Sequence[Any],
     new_states: Callable[[Sequence[Any]], Any],
     sets: Sequence[SliceSet] | None = None,
+    lists_all: bool = True,
 ) -> GroupReduction:
     """The reduction of statistics that share one kind of table, over the groups of a part.
 
-    `sets` are by default the slices of the current pass.
+    `sets` are by default the slices of the current pass. Replicates need groups of one class too (`lists_all`).
     """
     sets = stored_slices(part.slice_pass.n_slices) if sets is None else sets
     texts = part.reader.key_texts.rank()
-    return GroupReduction(statistics, part.outputs, sets, new_states, texts, part.slice_pass.all_rows)
+    return GroupReduction(statistics, part.outputs, sets, new_states, texts, part.slice_pass.all_rows, lists_all)
 
 
 def group_statistics_by_table(plan: Plan) -> list[list[Any]]:

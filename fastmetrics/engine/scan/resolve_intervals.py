@@ -11,6 +11,7 @@ from fastmetrics._core.resampling.additive_replicates import (
     MarkedReplicateAccumulators,
     ReplicatesOf,
 )
+from fastmetrics._core.resampling.group_entries import EntriesOfGroups, EntryAccumulators
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitCounter
 from fastmetrics.engine.partial.part_state import PartState
@@ -22,6 +23,7 @@ from fastmetrics.engine.scan.linearized import ErrorsOfValues, LinearizedInterva
 from fastmetrics.engine.scan.paired_models import count_wins, test_rows
 from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import FinalStates, resolve
+from fastmetrics.engine.scan.slice_entries import entries_of_groups
 
 Intervals = MetricReplicates | AnalyticIntervals | LinearizedIntervals
 
@@ -45,9 +47,9 @@ def resolve_intervals(
         return states, resample(part, resampling, n_threads, units, group_states, progress)
     linearized, others = divide_metrics(plan.metrics, resampling)
     jackknife = JackknifeUnits(unit_buckets, len(part.slices))
-    states, group_states = resolve_groups(part, plan.of(linearized), jackknife, units_of, n_threads, progress)
+    states, of_groups = resolve_group_entries(part, plan.of(linearized), jackknife, units_of, n_threads, progress)
     errors = linearize(
-        part, linearized, states, units, resampling.level, resampling.in_pairs, n_threads, group_states, progress
+        part, linearized, states, units, resampling.level, resampling.in_pairs, n_threads, of_groups, progress
     )
     replicates = None
     if others:
@@ -65,15 +67,10 @@ def intervals_without_rows(resampling: Resampling) -> Intervals:
     return MetricReplicates({}, buckets, resampling)
 
 
-def states_of_slice(weights: ReplicateWeights | JackknifeUnits) -> int:
-    """How many states are kept of each statistic in a slice."""
-    return weights.n_entries(0) if isinstance(weights, JackknifeUnits) else weights.replicates
-
-
 def resolve_groups(
     part: PartState,
     resampled: Plan,
-    weights: ReplicateWeights | JackknifeUnits,
+    weights: ReplicateWeights,
     units_of: Any,
     n_threads: int,
     progress: Progress | None,
@@ -82,7 +79,7 @@ def resolve_groups(
 
     The second are None if they do not fit into memory together, or if there are none.
     """
-    if not resampled.needs("hash") or not fits_in_one_pass(part, resampled, states_of_slice(weights), n_threads):
+    if not resampled.needs("hash") or not fits_in_one_pass(part, resampled, weights.replicates, n_threads):
         return resolve(part, n_threads, progress, last=False), None
     statistics_of_units = set(resampled.statistics["hash"])
 
@@ -90,6 +87,29 @@ def resolve_groups(
         selected = [statistic for statistic in statistics if statistic in statistics_of_units]
         return GroupsAndReplicates(statistics, MarkedReplicateAccumulators(selected, weights, units_of))
 
-    states = resolve(part, n_threads, progress, False, new_states)
+    states = resolve(part, n_threads, progress, False, new_states, lists_all=True)
     keys = [key for key in states.by_key if isinstance(key[0], ReplicatesOf)]
     return states, {(key[0].statistic, key[1], key[2]): states.by_key.pop(key) for key in keys}
+
+
+def resolve_group_entries(
+    part: PartState,
+    linearized: Plan,
+    units: JackknifeUnits,
+    units_of: Any,
+    n_threads: int,
+    progress: Progress | None,
+) -> tuple[FinalStates, EntriesOfGroups | None]:
+    """The states of all statistics, and the entries of linearized ones of groups, from one reading of the groups.
+
+    The second are None if they do not fit into memory, or if there are none.
+    """
+    entries = entries_of_groups(part, linearized, units, len(part.slices))
+    if entries is None:
+        return resolve(part, n_threads, progress, last=False), None
+
+    def new_states(statistics: Sequence[Any]) -> GroupsAndReplicates:
+        selected = [statistic for statistic in statistics if statistic in linearized.statistics["hash"]]
+        return GroupsAndReplicates(statistics, EntryAccumulators(selected, units, units_of, entries))
+
+    return resolve(part, n_threads, progress, False, new_states), entries

@@ -122,7 +122,7 @@ def auc_by_group(
     by_group = PairsByGroup([], layout, chunks := layout.chunks(1), [FIRST_OUTPUT], UnpooledScratch())
     tables = []
     for start, stop in chunks:
-        for _, _, table in by_group.tables(start, stop, None):
+        for _, table in by_group.whole_tables(start, stop):
             class_rows = table.class_rows
             tables.append((table.keys.values(), table.auc(), class_rows.sum(axis=1), class_rows[:, 1].copy()))
     group, auc, n, n_pos = (np.concatenate(column) for column in zip(*tables, strict=True))

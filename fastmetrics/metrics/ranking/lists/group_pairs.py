@@ -22,7 +22,7 @@ from fastmetrics._core.columns.row_blocks import (
     label_name,
     score_name,
 )
-from fastmetrics._core.columns.slice_sets import SliceSet
+from fastmetrics._core.columns.slice_sets import SlicedTable, SliceSet
 from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.exchange import weighted_ranges
 from fastmetrics._core.exchange.block_store import BlockStore
@@ -101,47 +101,43 @@ class PairsByGroup(GroupWorkspace):
         self.memory = scratch
         self.counter = grouped_auc.GroupPairCounter(self.groups, scratch.array)
 
-    def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, GroupPairs]]:
-        """Yield (output, slice, groups) for the partitions start..stop. The next table overwrites a table's arrays."""
-        layout, by_slice = self.layout, own is not None
-        if own is not None and not layout.rows.has_weights:
-            yield from self.tables_by_slice(start, stop, own)
-            return
-        if own is not None:
-            layout.number_slices(own, start, stop)
-        n = self.counter.count(start, stop, by_slice)
-        if n == 0:
-            return
-        wins, weights = self.counter.wins[:, :n], None
-        if layout.rows.has_weights:
-            wins, weights = self.counter.auc[:, :n], self.counter.totals[:n]
-            if np.isnan(wins).any():
-                self.divide_integers(start, stop, by_slice)
-        keys, class_rows = layout.keys(self.groups, n), self.counter.class_counts[:, :n]
-        if not by_slice:
+    def whole_tables(self, start: int, stop: int) -> Iterator[tuple[int, GroupPairs]]:
+        n, wins, weights = self.count(start, stop, by_slice=False)
+        if n:
+            keys, class_rows = self.layout.keys(self.groups, n), self.counter.class_counts[:, :n]
             for number, output in enumerate(self.outputs):
-                yield number, None, GroupPairs(keys, class_rows[output.label], wins[number], weights)
+                yield number, GroupPairs(keys, class_rows[output.label], wins[number], weights)
+
+    def count(self, start: int, stop: int, by_slice: bool) -> tuple[int, np.ndarray, np.ndarray | None]:
+        """Count the pairs of all groups. Returns the number of groups, their pairs won, and their weights if any."""
+        n = self.counter.count(start, stop, by_slice)
+        if not self.layout.rows.has_weights:
+            return n, self.counter.wins[:, :n], None
+        wins = self.counter.auc[:, :n]
+        if np.isnan(wins).any():
+            self.divide_integers(start, stop, by_slice)
+        return n, wins, self.counter.totals[:n]
+
+    def sliced_tables(self, start: int, stop: int, own: SliceSet) -> Iterator[tuple[int, SlicedTable]]:
+        layout = self.layout
+        if not layout.rows.has_weights:
+            segments, one_class = self.sliced.count(start, stop, own, self.only_pairs)
+            cells = self.sliced.cells
+            for number, output in enumerate(self.outputs):
+                table = GroupPairs(self.sliced.keys(), cells.class_counts[output.label], cells.wins[number], None)
+                yield number, SlicedTable(table, own, segments, one_class[output.label] if self.only_pairs else None)
+            return
+        layout.number_slices(own, start, stop)
+        n, wins, weights = self.count(start, stop, by_slice=True)
+        if n == 0 or weights is None:
             return
         # Keys and counts are moved once for all outputs.
         order, segments = self.order_by_slice(n)
-        keys, class_rows = keys.take(order), class_rows.take(order, axis=1)
-        weights = None if weights is None else weights[order]
+        keys, class_rows = layout.keys(self.groups, n).take(order), self.counter.class_counts[:, :n].take(order, axis=1)
+        weights = weights[order]
         for number, output in enumerate(self.outputs):
             table = GroupPairs(keys, class_rows[output.label], wins[number, order], weights)
-            for slice_number, where in segments:
-                yield number, slice_number, table.segment(where)
-
-    def tables_by_slice(self, start: int, stop: int, own: SliceSet) -> Iterator[tuple[int, int, GroupPairs]]:
-        """As `tables` for a set of slices, without weights."""
-        segments, one_class = self.sliced.count(start, stop, own, self.only_pairs)
-        cells = self.sliced.cells
-        for number, output in enumerate(self.outputs):
-            table = GroupPairs(self.sliced.keys(), cells.class_counts[output.label], cells.wins[number], None)
-            for slice_number, where in segments:
-                segment = table.segment(where)
-                if self.only_pairs:
-                    segment = segment._replace(one_class=one_class[output.label, slice_number])
-                yield number, slice_number, segment
+            yield number, SlicedTable(table, own, segments)
 
     @cached_property
     def sliced(self) -> PairsBySlice:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.slice_sets import SlicedTables
 from fastmetrics._core.exchange.hash_exchange import GroupLayout
 from fastmetrics._kernels.exchange.partition_groups import PartitionGroups
 
 
-class GroupWorkspace:
+class GroupWorkspace(SlicedTables):
     """The groups of some partitions, as a kernel finds them, and their division into slices."""
 
     def __init__(self, layout: GroupLayout, groups: PartitionGroups) -> None:
@@ -21,20 +22,6 @@ class GroupWorkspace:
     @staticmethod
     def values_per_output(statistics: Sequence[Any]) -> int:
         return 1
-
-    def split_tables(
-        self, tables: Iterable[tuple[int, Any]], n_groups: int, by_slice: bool
-    ) -> Iterator[tuple[int, int | None, Any]]:
-        """Yield (output, slice, groups) for outputs and their tables of all groups: whole tables, or slice by slice."""
-        if not by_slice:
-            for output, table in tables:
-                yield output, None, table
-            return
-        order, segments = self.order_by_slice(n_groups)
-        for output, table in tables:
-            in_order = table.take(order)
-            for slice_number, where in segments:
-                yield output, slice_number, in_order.segment(where)
 
     def order_by_slice(self, n_groups: int) -> tuple[np.ndarray, list[tuple[int, slice]]]:
         """The order that brings the groups of each slice together, and where those of each slice stand in it."""

@@ -400,7 +400,7 @@ def measures_by_exchange(
     by_group = TABLE_OF_TIES[options.ties](statistics, layout, chunks, [FIRST_OUTPUT], UnpooledScratch())
     tables = []
     for start, stop in chunks:
-        for _, _, groups_table in by_group.tables(start, stop, None):
+        for _, groups_table in by_group.whole_tables(start, stop):
             rows_of_values = [groups_table.measure_index[measure] for measure in measures]
             tables.append((groups_table.keys.values(), groups_table.values[rows_of_values], groups_table.counts.copy()))
     keys, values, counts = (

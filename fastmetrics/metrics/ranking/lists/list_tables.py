@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Output, Scratch
-from fastmetrics._core.columns.slice_sets import SliceSet
+from fastmetrics._core.columns.slice_sets import SlicedTable, SliceSet
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, check_group_weights
 from fastmetrics._core.named_tuples import NamedTuple
@@ -87,13 +87,21 @@ class ListsByGroup(GroupWorkspace):
             rows += partition_rows
         yield first, stop
 
-    def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, ListTable]]:
-        """Yield (output, slice, groups) for the partitions start..stop. The next table overwrites a table's arrays."""
+    def whole_tables(self, start: int, stop: int) -> Iterator[tuple[int, ListTable]]:
+        yield from ((number, table) for number, table, _ in self.measure(start, stop, by_slice=False))
+
+    def sliced_tables(self, start: int, stop: int, own: SliceSet) -> Iterator[tuple[int, SlicedTable]]:
+        self.layout.number_slices(own, start, stop)
+        for number, table, n in self.measure(start, stop, by_slice=True):
+            if number == 0:  # the groups are the same for all outputs
+                order, segments = self.order_by_slice(n)
+            yield number, SlicedTable(table.take(order), own, segments)
+
+    def measure(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, ListTable, int]]:
+        """Yield (output, groups, number of groups), a few partitions at a time."""
         layout = self.layout
-        if own is not None:
-            layout.number_slices(own, start, stop)
         for first, last in self.partition_ranges(start, stop):
-            n = self.measurer.measure(first, last, own is not None)
+            n = self.measurer.measure(first, last, by_slice)
             if n == 0:
                 continue
             keys = layout.keys(self.groups, n)
@@ -102,11 +110,9 @@ class ListsByGroup(GroupWorkspace):
                 least, greatest = self.measurer.weight_ranges[:, :n]
                 check_group_weights(keys, least, greatest)
                 weights = least
-            tables = (
-                ListTable(keys, values[:, :n], counts[:n], weights, self.measure_index)
-                for values, counts in zip(self.measurer.values, self.measurer.counts, strict=True)
-            )
-            yield from self.split_tables(enumerate(tables), n, own is not None)
+            measured = zip(self.measurer.values, self.measurer.counts, strict=True)
+            for number, (values, counts) in enumerate(measured):
+                yield number, ListTable(keys, values[:, :n], counts[:n], weights, self.measure_index), n
 
     @classmethod
     def of_large_group(
