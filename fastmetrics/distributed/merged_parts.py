@@ -172,11 +172,11 @@ class MergedPart:
             return MetricReplicates(values, buckets, resampling, wins=wins)
         bootstrap = resampling.bootstrapped()._replace(in_pairs=False)
         others = MetricReplicates(values, buckets, bootstrap) if resampled else None
-        return LinearizedIntervals(self.errors(linearized, resampling, buckets), buckets, resampling, others, wins)
-
-    def errors(self, metrics: Sequence[Metric], resampling: Resampling, buckets: UnitBuckets) -> ErrorsOfValues:
-        """The errors of metrics with linearized intervals."""
         units = JackknifeUnits(buckets, len(self.part.slices))
+        return LinearizedIntervals(self.errors(linearized, resampling, units), units, resampling, others, wins)
+
+    def errors(self, metrics: Sequence[Metric], resampling: Resampling, units: JackknifeUnits) -> ErrorsOfValues:
+        """The errors of metrics with linearized intervals."""
         errors = ErrorsOfValues.empty(resampling.level)
         n_models = len(self.part.names.scores) if resampling.in_pairs else 0
         additive = [metric for metric in metrics if metric.spec.exchange != "range"]

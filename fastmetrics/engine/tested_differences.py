@@ -29,7 +29,7 @@ from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BU
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.evaluation.evaluation import Evaluation
-from fastmetrics.engine.plan.column_names import Key, format_key
+from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, format_key
 from fastmetrics.engine.plan.metric_plan import list_metric_names
 from fastmetrics.engine.plan.resampling_options import BOOTSTRAP, DELONG, Resampling
 from fastmetrics.engine.scan.final_report import (
@@ -155,7 +155,7 @@ def make_difference(
         won=None if wins is None else wins.won,
         lost=None if wins is None else wins.lost,
         tied=None if wins is None else wins.tied,
-        n_units=count_units(part, group, before, slice_number),
+        n_units=count_units(part, group, before, tested.change.error, slice_number),
         method=describe_test(intervals.resampling),
         signature=f"{signature}|difference:{other}-{baseline}",
         reason="; ".join(reasons) or None,
@@ -188,7 +188,9 @@ def test_difference(
     if errors is None:
         reason = metric.no_interval or NO_LINEARIZED
         return TestedDifference(None, TestedChange(after - before, math.nan), reason)
-    change = change_between(metric.direction, (before, after), *errors, intervals.resampling.tightest_at)
+    difference = intervals.of_units(errors.difference, slice_number)
+    total = None if errors.total is None else intervals.of_units(errors.total, slice_number)
+    change = change_between(metric.direction, (before, after), difference, total, intervals.resampling.tightest_at)
     own = change.difference if isinstance(change, DistanceChange) else change
     interval = own.interval(intervals.resampling.level)
     return TestedDifference(interval.ends, change, interval.reason)
@@ -268,15 +270,20 @@ def units_at_most(part: ResolvedPart, intervals: MetricReplicates, value: Value,
     return min(intervals.unit_buckets.n_units, n_rows, groups)
 
 
-def count_units(part: ResolvedPart, group: Key | None, value: Value, slice_number: int | None) -> int | None:
-    """The number of units. It is known for groups; other units are only counted for all rows, and if they are few."""
+def count_units(
+    part: ResolvedPart, group: Key | None, value: Value, error: ErrorEstimate, slice_number: int | None
+) -> int | None:
+    """The number of units: of groups; of an error, about if they share entries; otherwise known for all rows only."""
     intervals = cast("Intervals", part.intervals)
     if intervals.resampling.unit in (group, part.part.names.group) and "groups" in value.coverage:
         return int(value.coverage["groups"])
     if isinstance(intervals, AnalyticIntervals):
         return value.coverage.get("rows")
-    buckets = intervals.unit_buckets
-    return buckets.n_units if slice_number is None and buckets.bits == HASH_BITS else None
+    if intervals.resampling.unit == ROW_UNITS:
+        return part.part.row_count(slice_number).rows
+    if isinstance(intervals, LinearizedIntervals) and error.n_units:
+        return error.n_units
+    return intervals.unit_buckets.n_units if slice_number is None else None
 
 
 def describe_test(resampling: Resampling) -> str:
@@ -284,7 +291,8 @@ def describe_test(resampling: Resampling) -> str:
     if resampling.method == DELONG:
         return "DeLong's test of independent rows, two-sided"
     if resampling.is_linearized:
-        return f"linearized, by {format_key(resampling.unit)}, two-sided"
+        looks = "" if resampling.tightest_at is None else " at any time"
+        return f"linearized{looks}, by {format_key(resampling.unit)}, two-sided"
     text = f"{resampling.replicates:,} paired replicates by {format_key(resampling.unit)}, two-sided"
     return text if counts_replicates(resampling) else f"standard deviation of {text}"
 

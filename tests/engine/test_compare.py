@@ -294,7 +294,7 @@ def test_texts_and_partitions_are_compared_too():
 def test_many_units_are_not_counted_one_by_one():
     comparison = fm.compare(log_of(17_000), ["accuracy", "brier"], label="click", scores=["a", "b"], replicates=2)
     assert comparison.unit == "row"
-    assert [(one.won, one.n_units) for one in comparison] == [(None, None)] * 2
+    assert [(one.won, one.n_units) for one in comparison] == [(None, 17_000)] * 2
     assert comparison.notes == (
         "units won and lost are not counted for accuracy, brier: there are more than 16,384 units",
     )

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.slice_sets import SlicedTable
+from fastmetrics._core.elementary import log
 from fastmetrics._core.exchange.group_values import ValuesByGroup
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.group_accumulators import GroupAccumulators, MergedStates, StateKey
@@ -33,6 +34,7 @@ from fastmetrics._kernels.resampling import poisson_weights
 STATE_BYTES = 1 << 23  # of states of unit buckets that are made at a time
 MOST_SLICE_ENTRIES = 1 << 21  # of all slices together
 LEAST_ENTRIES = 1 << 8  # of a slice
+EMPTY_ENTRIES = 50  # one of so many is empty where units are counted by them
 
 
 class SliceRange(NamedTuple):
@@ -324,6 +326,20 @@ class JackknifeUnits:
         if slice_number is None:
             return self.replicates
         return min(self.replicates, max(LEAST_ENTRIES, MOST_SLICE_ENTRIES // max(1, self.n_slices)))
+
+    def count_units(self, n_used: int, slice_number: int | None) -> int:
+        """How many units so many entries have: an estimate if several units share an entry.
+
+        If they do, n units leave about B exp(-n / B) of B entries empty (K. Whang et al., "A linear-time probabilistic
+        counting algorithm", 1990); with hardly any empty there may be as many as in all rows.
+        """
+        n_entries, n_units = self.n_entries(slice_number), self.unit_buckets.n_units
+        if n_entries == n_units or slice_number is None:
+            return n_used if n_entries == n_units else n_units
+        n_empty = n_entries - n_used
+        if n_empty * EMPTY_ENTRIES < n_entries:
+            return n_units
+        return min(n_units, round(n_entries * log(n_entries / n_empty)))
 
     def entries_of(self, numbers: np.ndarray, n_entries: int) -> np.ndarray:
         """The entries of unit buckets."""

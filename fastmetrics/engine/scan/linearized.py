@@ -51,6 +51,7 @@ from fastmetrics.engine.scan.resolve import FinalStates, ProgressCounter
 from fastmetrics.engine.scan.slice_entries import EntryStates, entries_of_slices
 
 ENTRIES_AT_A_TIME = 1 << 18  # of slices whose values are found together
+BIASED = "the value is too high on average, and no interval corrects that for many looks: ask for another ci_method"
 NO_LINEARIZED = "the metric has no linearized interval: ask for ci_method='bootstrap'"
 
 
@@ -138,11 +139,15 @@ class LinearizedIntervals(NamedTuple):
     """
 
     errors: ErrorsOfValues
-    unit_buckets: UnitBuckets
+    units: JackknifeUnits
     resampling: Resampling
     others: MetricReplicates | None = None
     wins: Mapping[ReplicateKey, WinCounts] | None = None
     units_of: UnitsOfGroups | None = None
+
+    @property
+    def unit_buckets(self) -> UnitBuckets:
+        return self.units.unit_buckets
 
     def signature_suffix(self, metric: Metric) -> str:
         """The part of a value's signature that describes its interval."""
@@ -158,18 +163,25 @@ class LinearizedIntervals(NamedTuple):
             if self.others is None or metric.no_interval is not None:
                 return Interval(None, None, {"interval": metric.no_interval or NO_LINEARIZED})
             return self.others.interval(metric, output, slice_number, value)
+        error = self.of_units(error, slice_number)
         ends, reason = self.find(metric, (metric, output, slice_number), value.value, error)
         coverage = {"units": error.n_units, **({} if reason is None else {"interval": reason})}
         return Interval(ends, None if math.isnan(error.standard_error) else error.standard_error, coverage)
 
+    def of_units(self, error: ErrorEstimate, slice_number: int | None) -> ErrorEstimate:
+        """An error with the number of units, which may share entries."""
+        return error._replace(n_units=self.units.count_units(error.n_units, slice_number))
+
     def find(self, metric: Metric, key: ReplicateKey, value: float, error: ErrorEstimate) -> ConfidenceInterval:
         level, of_bins, crossed = self.resampling.level, self.errors.of_bins.get(key), self.errors.crossed.get(key)
+        if self.resampling.tightest_at is not None:
+            if of_bins is not None or crossed is not None:
+                return ConfidenceInterval(None, BIASED)
+            return find_anytime_interval(value, error, metric.scale, level, self.resampling.tightest_at)
         if of_bins is not None:
             return of_bins
         if crossed is not None:
             return distance_interval(value, crossed, error, level)
-        if self.resampling.tightest_at is not None:
-            return find_anytime_interval(value, error, metric.scale, level, self.resampling.tightest_at)
         return find_interval(value, error, metric.scale, level)
 
 

@@ -56,14 +56,14 @@ def resolve_intervals(
         bootstrap = resampling.bootstrapped()._replace(in_pairs=False)
         replicates = resample(part, bootstrap, n_threads, units, None, progress, others)
     wins = count_wins(part, unit_buckets, n_threads) if resampling.in_pairs else None
-    return states, LinearizedIntervals(errors, unit_buckets, resampling, replicates, wins, units_of)
+    return states, LinearizedIntervals(errors, jackknife, resampling, replicates, wins, units_of)
 
 
 def intervals_without_rows(resampling: Resampling) -> Intervals:
     """The intervals of metrics of no rows: there are none."""
     buckets = UnitCounter().unit_buckets()
     if resampling.is_linearized:
-        return LinearizedIntervals(ErrorsOfValues.empty(resampling.level), buckets, resampling)
+        return LinearizedIntervals(ErrorsOfValues.empty(resampling.level), JackknifeUnits(buckets, 0), resampling)
     return MetricReplicates({}, buckets, resampling)
 
 

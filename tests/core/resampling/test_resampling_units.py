@@ -3,7 +3,9 @@
 import math
 
 import numpy as np
+import pytest
 
+from fastmetrics._core.resampling.additive_replicates import JackknifeUnits
 from fastmetrics._core.resampling.resampling_units import (
     MAX_UNIT_BUCKETS,
     UNIT_BUCKET_BITS,
@@ -90,7 +92,8 @@ def test_few_units_have_a_bucket_each():
 def test_many_units_share_buckets():
     hashes = keys(MAX_UNIT_BUCKETS + 1)
     unit_buckets = find_unit_buckets([hashes])
-    assert (unit_buckets.bits, unit_buckets.n_units) == (UNIT_BUCKET_BITS, MAX_UNIT_BUCKETS + 1)
+    assert unit_buckets.bits == UNIT_BUCKET_BITS
+    assert unit_buckets.n_units == pytest.approx(MAX_UNIT_BUCKETS + 1, rel=0.06)
     shift = np.uint64(64 - UNIT_BUCKET_BITS)
     prefixes = hashes >> shift
     assert np.array_equal(unit_buckets.keys >> shift, np.unique(prefixes))
@@ -115,6 +118,29 @@ def test_counters_merge(n):
     merged = parts[0].unit_buckets()
     assert np.array_equal(merged.keys, whole.keys)
     assert merged[1:3] == whole[1:3]
+
+
+@each_case("n", [2**15, 300_000])
+def test_many_units_are_counted_about(n):
+    counter = UnitCounter()
+    for part in np.array_split(keys(n), 9):
+        counter.add(part)
+        counter.add(part)
+    assert counter.n_units == pytest.approx(n, rel=0.06)
+    assert counter.n_units == find_unit_buckets([keys(n)[::-1].copy()]).n_units
+
+
+def test_units_of_slices_are_counted_by_their_entries():
+    hashes = keys(100_000)
+    units = JackknifeUnits(find_unit_buckets([hashes]), 500)
+    n_entries = units.n_entries(0)
+    for n in (50, 1_000, 8_000):
+        entries = units.entries_of(units.unit_buckets.bucket_of(np.random.default_rng(n).choice(hashes, n)), n_entries)
+        assert units.count_units(np.unique(entries).shape[0], 0) == pytest.approx(n, rel=0.06)
+    assert units.count_units(n_entries, 0) == units.unit_buckets.n_units
+    assert units.count_units(12, None) == units.unit_buckets.n_units
+    few = JackknifeUnits(find_unit_buckets([keys(200)]), 3)
+    assert (few.count_units(200, 0), few.count_units(150, 0), few.count_units(150, None)) == (200, 150, 150)
 
 
 def test_sums_of_weighted_values():
