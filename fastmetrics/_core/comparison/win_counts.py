@@ -244,9 +244,10 @@ def add_units(
 def add_counted_units(counted: CountedRows, metrics: Sequence[Metric], n_slices: int, states: UnitStates) -> None:
     """The same for columns that are not numeric, from the integers that were counted of each row."""
     needed = {statistic for metric in metrics for statistic in metric.statistics()}
-    for key, numbers, rows in counted.by_slice(states.weights.unit_buckets, n_slices):
-        if key[0] in needed:
-            add_counted_rows(states.sums_of(*key), key[0], states.weights, numbers, rows)
+    rows_of = {key: counted.rows_of(*key) for key in counted.blocks if key[0] in needed}
+    for key, numbers, mask in counted.by_slice(states.weights.unit_buckets, n_slices):
+        if key[:2] in rows_of:
+            add_counted_rows(states.sums_of(*key), key[0], states.weights, numbers, rows_of[key[:2]][mask])
 
 
 def compare_units(
