@@ -187,7 +187,7 @@ class DistributedPlan(Rounds):
 
     def name_source_in_errors(self, summary: Summary) -> AbstractContextManager[None]:
         """Begin the text of an error with the source, if the summary is that of one."""
-        return add_to_errors(f"{self.place} {summary.number}: ") if summary.rows else nullcontext()
+        return add_to_errors(f"{self.place.format(summary.number)}: ") if summary.rows else nullcontext()
 
     def combine(
         self,

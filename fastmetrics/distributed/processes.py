@@ -14,9 +14,10 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, suppress
 from multiprocessing import get_context, parent_process
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from threading import Thread
 from typing import Any
+from uuid import uuid4
 
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.named_tuples import NamedTuple
@@ -28,9 +29,12 @@ from fastmetrics.distributed.plan import DistributedPlan
 from fastmetrics.distributed.source_state import SourceState
 from fastmetrics.distributed.target_state import TargetState
 from fastmetrics.engine.evaluation.evaluation import Evaluation
+from fastmetrics.engine.evaluation.options.option import DISTRIBUTED
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.read_log import make_memory_budget
+
+PLACE = "sources[{}]"  # of a process that has several, the first one
 
 __all__ = ["evaluate"]
 __dir__ = list_public(globals())
@@ -90,12 +94,13 @@ def evaluate(
     if n_processes is not None and (type(n_processes) is not int or n_processes < 1):
         raise ValueError(f"n_processes must be a positive integer; found {n_processes!r}")
     n = min(len(sources), count_threads(n_processes))
-    plan: DistributedPlan = evaluation.plan(targets=n)
+    plan = DistributedPlan(evaluation, evaluation.plan_for(DISTRIBUTED), n, PLACE)
     limit = parse_size(memory_limit, "memory_limit")
     make_memory_budget(limit, spill_dir, 1)  # a folder that cannot be used is an error now
     InputOptions.of_keywords(input_options, evaluation.time_zone)
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory(prefix="fastmetrics-", dir=spill_dir)))
+        folder = Path(spill_dir or gettempdir(), f"fastmetrics-{uuid4().hex}")
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
         memory = Memory(None if limit is None else limit // n, spill_dir, n)
         context, start = get_context("spawn"), (end_with_parent, (folder,))
         pool = [stack.enter_context(ProcessPoolExecutor(1, context, *start)) for _ in range(n)]
@@ -105,6 +110,7 @@ def evaluate(
             return [future.result() for future in futures]
 
         on_all(read, plan, memory, [sources[number::n] for number in range(n)], input_options)
+        folder.mkdir(0o700)  # not earlier: there are workers now, which remove it if this process is killed
         decision = plan.first
         while True:
             summaries = on_all(summarize, decision)
@@ -171,7 +177,7 @@ def read(
     Process.plan, Process.memory = plan, memory
     Process.source = Process.state = plan.partial(number, 0, *memory)
     for turn, source in enumerate(sources[number]):
-        Process.source.place = f" (rows are counted within sources[{number + turn * len(sources)}])"
+        Process.source.place = f" (rows are counted within {PLACE.format(number + turn * len(sources))})"
         Process.source.update(source, **options)
 
 

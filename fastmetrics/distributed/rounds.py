@@ -27,7 +27,7 @@ class Rounds:
     targets : int
         So many states there are after rows have moved.
     place : str
-        What a source is called in errors.
+        What a source is called in errors, with {} for its number.
     filtered : int or None
         The rows that the engine's own filter leaves out.
     first : Decision
@@ -39,7 +39,7 @@ class Rounds:
         question: Evaluation,
         tasks: Sequence[PlannedTask],
         targets: int,
-        place: str = "source",
+        place: str = "source {}",
         filtered: int | None = None,
         serialize: Serialize = dumps,
     ) -> None:

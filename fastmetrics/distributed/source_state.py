@@ -46,7 +46,7 @@ class SourceState:
         self.plan = plan
         self.source = source
         self.attempt = attempt
-        self.place = f" (rows are counted within {plan.place} {source})"
+        self.place = f" (rows are counted within {plan.place.format(source)})"
         self.error = KeptError()
         budget, limit = None, parse_size(memory_limit, "memory_limit")
         with self.error.keep():

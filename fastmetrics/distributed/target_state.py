@@ -90,8 +90,8 @@ class TargetState:
         for first, second in zip(before, now, strict=True):
             if first != second:
                 raise ValueError(
-                    f"{self.plan.place} {source} had {first:,} rows when it was first computed and {second:,} the "
-                    "second time: it is not the same each time. Cache it first (Spark: df = df.cache())"
+                    f"{self.plan.place.format(source)} had {first:,} rows when it was first computed and {second:,} "
+                    "the second time: it is not the same each time. Cache it first (Spark: df = df.cache())"
                 )
 
     def number_texts(self, key: tuple[int, int], texts: tuple[Any, ...]) -> np.ndarray | None:

@@ -59,7 +59,7 @@ class SparkRun:
         settings = self.settings
         serialize = partial(dumps, plugins=settings.plugins)
         targets = settings.n_partitions or TARGETS
-        return DistributedPlan(settings.question, tasks, targets, "Spark partition", filtered, serialize)
+        return DistributedPlan(settings.question, tasks, targets, "Spark partition {}", filtered, serialize)
 
     def resolve(self) -> list[ResolvedTask]:
         """Run all passes; the final states of all tasks."""

@@ -72,6 +72,9 @@ def test_errors_name_the_source(log):
     bad = log.set_column(0, "click", pa.array(range(ROWS)))
     words = r"'click' has 2 at row 2: .*\(rows are counted within sources\[2\]\)"
     assert_raises(ValueError, words, processes.evaluate, [log, log, bad, log], QUESTION, n_processes=2)
+    floats = log.set_column(1, "pctr", log["pctr"].cast("float"))
+    words = r"sources\[1\]: states of different column types do not merge: 'pctr' is double here, float there"
+    assert_raises(TypeError, words, processes.evaluate, [log, floats], QUESTION, n_processes=2)
 
 
 def test_wrong_arguments(log, tmp_path):
