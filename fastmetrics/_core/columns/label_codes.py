@@ -68,17 +68,8 @@ class LabelCodes:
     def add_types(self, *types: str) -> None:
         """Check that labels are of one type. Numbers are, and numbers and texts of text files are with both."""
         for side, found in enumerate(types):
-            common = common_type(self.types[side], found)
-            if common is None:
-                known = self.types[side]
-                raise ValueError(f"labels of type {known} cannot be combined with labels of type {found}")
-            self.types[side] = common
-        label, prediction = self.types
-        if common_type(label, prediction) is None:
-            raise ValueError(
-                f"labels are of type {label}, and predictions of type {prediction}: both have to be of one type; "
-                "cast one of the columns"
-            )
+            self.types[side] = combine_types(self.types[side], found)
+        combine_types(*self.types)
 
     def number(self, column: LabelColumn) -> np.ndarray:
         """The labels of rows as integers."""
@@ -213,6 +204,14 @@ def common_type(first: str, second: str) -> str | None:
     if found <= NUMBERS:
         return NUMBER if NUMBER in found else INTEGER
     return MIXED if MIXED in found and found <= {*NUMBERS, TEXT, MIXED} else None
+
+
+def combine_types(first: str, second: str) -> str:
+    """The type of labels of two types together, which have to be comparable."""
+    common = common_type(first, second)
+    if common is None:
+        raise ValueError(f"labels of type {first} cannot be combined with labels of type {second}")
+    return common
 
 
 def rows_in_use(rows: int, indices: np.ndarray) -> np.ndarray:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER, entry_type, widened_epsilon
+from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER, LISTS, entry_type, widened_epsilon
 from fastmetrics._core.columns.group_keys import as_keys, keys_of_columns
 from fastmetrics._core.columns.key_columns import Keys, NumberKeys, TupleKeys
 from fastmetrics._core.columns.role_columns import Locate, read_classes, read_column, read_numbers
@@ -188,6 +188,8 @@ class ColumnReader:
             label_columns=tuple(read(LABEL_ROLE, name) for name in names.labels),
             score_columns=tuple(read(names.model_role, name) for name in names.scores),
         )
+        if isinstance(self.plan.kind(names.model_role), ClassLabel):
+            check_types_of_labels(names, columns)
         return columns, (0,) * len(names.labels), (None,) * len(names.labels)
 
     def check_class_forms(self) -> None:
@@ -196,10 +198,7 @@ class ColumnReader:
             for model in self.names.scores:
                 first, second = ({form for name, form in self.class_forms if name == own} for own in (label, model))
                 if first and second and first.isdisjoint(second):
-                    raise ValueError(
-                        f"labels of column {label!r} are {first.pop()}, and those of column {model!r} are "
-                        f"{second.pop()}: both have to be of one type; cast one of the columns"
-                    )
+                    raise_other_types(label, first.pop(), model, second.pop())
 
     def read_numbers(
         self, rows: SelectedBatch, columns: RowBlock
@@ -324,6 +323,27 @@ class ColumnReader:
         refusing = list_metric_names(self.label_kinds.without_negative_grades)
 
         validation.check_grades(grades, name, locate, refusing, *self.greatest_grade)
+
+
+def check_types_of_labels(names: ColumnNames, columns: RowBlock) -> None:
+    """Check that labels and predictions of a batch are of one type, and both lists or none."""
+    from fastmetrics._core.columns.label_codes import common_type
+    from fastmetrics._core.columns.label_columns import LabelSets
+
+    def kind_of(column: Any) -> tuple[str, str]:
+        return LISTS if isinstance(column, LabelSets) else "", column.type_name
+
+    for label, own in zip(names.labels, map(kind_of, columns.label_columns), strict=True):
+        for model, other in zip(names.scores, map(kind_of, columns.score_columns), strict=True):
+            if own[0] != other[0] or common_type(own[1], other[1]) is None:
+                raise_other_types(label, f"of type {''.join(own)}", model, f"of type {''.join(other)}")
+
+
+def raise_other_types(label: str, label_type: str, prediction: Key, prediction_type: str) -> NoReturn:
+    raise ValueError(
+        f"labels of column {label!r} are {label_type}, and those of column {prediction!r} are {prediction_type}: both "
+        "have to be of one type; cast one of the columns"
+    )
 
 
 def forms_of_labels(column: Any, are_numerals: bool) -> set[str]:

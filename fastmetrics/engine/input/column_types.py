@@ -114,7 +114,7 @@ def join_types(
     joined: list[str | None] = []
     for number, (first, second) in enumerate(zip(known, found, strict=True)):
         if types_fit(first, second, number < n_numbers):
-            joined.append(first)
+            joined.append(second if first == NO_ITEMS else first)
         elif number < n_classes:
             joined.append(common_type(first, second))
         elif number >= len(known) - n_slices:

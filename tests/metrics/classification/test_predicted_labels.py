@@ -217,11 +217,11 @@ def test_reports_show_the_confusion_matrix_and_each_class():
 def test_labels_of_another_type_are_refused():
     numbers, text = [0, 1, 2], ["a", "b", "c"]
     for log, message in (
-        ({"y": numbers, "p": text}, "labels are of type integer, and predictions of type text"),
-        ({"y": text, "p": numbers}, "labels are of type text, and predictions of type integer"),
+        ({"y": numbers, "p": text}, "column 'y' are of type integer, and those of column 'p' are of type text"),
+        ({"y": text, "p": numbers}, "column 'y' are of type text, and those of column 'p' are of type integer"),
         ({"y": numbers, "p": [0, 1.5, 2]}, "prediction column 'p' has 1.5 at row 1: labels of classes have no frac"),
         ({"y": numbers, "p": [0, 1, None]}, "prediction column 'p' has a null at row 2"),
-        ({"y": [datetime.date(2024, 1, day) for day in (1, 2, 3)], "p": numbers}, "labels are of type date32"),
+        ({"y": [datetime.date(2024, 1, day) for day in (1, 2, 3)], "p": numbers}, "column 'y' are of type date32"),
     ):
         assert_raises(ValueError, message, fm.evaluate, log, "accuracy", label="y", prediction="p")
     assert_raises(TypeError, "prediction is missing", fm.evaluate, {"y": numbers}, "f1(average=macro)", label="y")
