@@ -18,7 +18,6 @@ from fastmetrics._core.columns.row_blocks import (
     SLICE,
     WEIGHT,
     Rows,
-    Scratch,
     label_name,
     loaded_column,
     names_of,
@@ -28,16 +27,13 @@ from fastmetrics._core.columns.row_blocks import (
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits
-from fastmetrics._core.resampling.row_replicates import RowReduction, max_loaded_bytes, row_ranges
+from fastmetrics._core.resampling.row_replicates import PIECE_ROWS, RowReduction, for_each_range
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.statistic import ByUnit
 
 MAX_STATE_BYTES = 1 << 29  # of the states of all entries
 NONZERO_INTEGERS = 10  # about so many integers of a state are not zero
-RANGE_BYTES = 1 << 24  # of rows that a thread loads at a time
-PIECE_ROWS = 1 << 15  # rows that are added at a time: what is computed of them stays in the cache
 
 Tables = dict[tuple[Any, int], UnitStateTable]
 
@@ -105,18 +101,14 @@ def add_entries(
     usual = [HASH, *(name for name in (WEIGHT,) if name in store.types)]
     usual += [SLICE] if any(own.n_slices for own in reductions) else []
     names = [*names_of(store.types, LABEL, SCORE, ROLE), *usual]
-    ranges = list(row_ranges(store, min(RANGE_BYTES, max_loaded_bytes(store))))
     entries = [EntriesOfRows(own, units) for own in reductions]
 
-    def add(scratch: Scratch, number: int) -> None:
-        start, stop, blocks = ranges[number]
-        columns = store.load_partitions(names, start, stop, scratch, blocks).columns
-        if columns[HASH].shape[0]:
-            buckets = units.unit_buckets.bucket_of(columns[HASH])
-            for own in entries:
-                own.add(columns, buckets)
+    def add(columns: dict[str, np.ndarray]) -> None:
+        buckets = units.unit_buckets.bucket_of(columns[HASH])
+        for own in entries:
+            own.add(columns, buckets)
 
-    accumulate(len(ranges), Scratch, add, n_threads)
+    for_each_range(store, names, add, n_threads)
     return [own.states for own in entries]
 
 

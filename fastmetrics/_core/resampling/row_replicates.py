@@ -5,7 +5,7 @@ Rows are ordered by unit bucket. The rows of a bucket update one state, which is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,6 +46,7 @@ from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
 
 LOADED_BYTES = 1 << 24  # of rows that a thread loads at a time
+PIECE_ROWS = 1 << 15  # rows of which intermediate values stay in the cache
 
 
 class RowReduction(NamedTuple):
@@ -122,6 +123,21 @@ def row_ranges(store: BlockStore, max_bytes: int) -> Iterator[tuple[int, int, ra
                 rows, first = 0, number
             rows += end - begin
         yield start, stop, range(first, store.n_blocks)
+
+
+def for_each_range(
+    store: BlockStore, names: Sequence[str], add: Callable[[dict[str, np.ndarray]], None], n_threads: int
+) -> None:
+    """Call add(columns) with the rows of every range of partitions, or of hashes, from any thread."""
+    ranges = list(row_ranges(store, max_loaded_bytes(store)))
+
+    def load(scratch: Scratch, number: int) -> None:
+        start, stop, blocks = ranges[number]
+        columns = store.load_partitions(list(names), start, stop, scratch, blocks).columns
+        if columns[names[0]].shape[0]:
+            add(columns)
+
+    accumulate(len(ranges), Scratch, load, n_threads)
 
 
 class UnitAccumulators(Protocol):

@@ -16,6 +16,8 @@ from fastmetrics._kernels.resampling import score_classes as kernels
 from fastmetrics._kernels.resampling.score_classes import FIRST_BITS
 
 MOST_CLASSES = 1 << 16  # about so many are aimed at
+MOST_SLICE_CLASSES = 1 << 14  # in slices
+MOST_CELLS = 1 << 20  # classes of all slices together
 CROWDED = 8  # a class is divided again if it has so many times the rows that are aimed at
 MOST_JOINED = 4  # with so many times the classes that are aimed at, neighbours are joined
 MOST_BITS = 12  # by which a class is divided at a time
@@ -80,31 +82,32 @@ class ScoreClasses:
         return True
 
 
-    def join(self, counts: np.ndarray, most: int) -> None:
-        """Join neighbours to at most `most` classes of about as many rows each; a class with more rows stays alone."""
-        below = counts.cumsum() - counts
-        shares = below * most // max(1, int(counts.sum()))
-        firsts = np.append(0, (shares[1:] != shares[:-1]).cumsum())
-        n = firsts.shape[0]
-        self.divisions.append(Division(firsts.astype(np.int32), np.zeros(n, np.uint8), np.zeros(n, np.uint32)))
-        self.n_classes = int(firsts[-1]) + 1
-
-
 def bit_length(numbers: np.ndarray) -> np.ndarray:
     """The bits of nonnegative integers below 2**53."""
     return np.asarray(np.frexp(numbers.astype(np.float64))[1], np.int64)
 
 
-def find_classes(
-    dtype: np.dtype, count: Callable[[ScoreClasses], np.ndarray], most: int = MOST_CLASSES
-) -> ScoreClasses:
-    """The classes of rows, about `most`. `count(classes)` returns the number of rows of every class."""
+def find_classes(dtype: np.dtype, count: Callable[[ScoreClasses], np.ndarray]) -> tuple[ScoreClasses, np.ndarray]:
+    """The classes of rows, and the rows of each. `count(classes)` returns the number of rows of every class."""
     classes = ScoreClasses(dtype)
-    while classes.divide(count(classes), most):
-        pass
-    if classes.n_classes > MOST_JOINED * most:
-        classes.join(count(classes), most)
-    return classes
+    counts = count(classes)
+    while classes.divide(counts, MOST_CLASSES):
+        counts = count(classes)
+    return classes, counts
+
+
+def join_classes(counts: np.ndarray, n_slices: int) -> np.ndarray | None:
+    """The class in so many slices (0: in all rows) of every class, int32; None if there are few.
+
+    `counts` is the number of rows of each class. Neighbours are joined to classes of about as many rows each; one with
+    more rows stays alone.
+    """
+    most = min(MOST_SLICE_CLASSES, max(1, MOST_CELLS // n_slices)) if n_slices else MOST_CLASSES
+    if counts.shape[0] <= MOST_JOINED * most:
+        return None
+    below = counts.cumsum() - counts
+    shares = below * most // max(1, int(counts.sum()))
+    return np.append(0, (shares[1:] != shares[:-1]).cumsum()).astype(np.int32)
 
 
 class ClassTerms(NamedTuple):

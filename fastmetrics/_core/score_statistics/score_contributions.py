@@ -2,12 +2,13 @@
 
 The influence of a row on such a metric depends on its class and on its place in the order of all scores, which is
 looked up by class of scores. Rows are read three times or more, in any order: to divide scores into classes, to weigh
-these, and to add up the influences of the rows of each unit.
+these, and to add up the influences of the rows of each unit; every time for all rows and all slices together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,13 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.additive_replicates import JackknifeUnits
 from fastmetrics._core.resampling.contributions import Contributions
+from fastmetrics._core.resampling.row_replicates import PIECE_ROWS, for_each_range
 from fastmetrics._core.score_statistics.score_classes import (
-    MOST_CLASSES,
     WEIGHT_BITS,
     ClassMasses,
     ScoreClasses,
     find_classes,
+    join_classes,
     terms_of,
 )
 from fastmetrics._kernels.resampling import score_classes as kernels
@@ -33,10 +35,9 @@ from fastmetrics._kernels.resampling import score_classes as kernels
 SAMPLED_ROWS = 1 << 19  # from which classes are found
 MOST_HASH = (1 << 64) - 1
 HALF = np.uint64(1)  # the bit of a hash that divides units into halves
-MOST_CELLS = 1 << 20  # classes of scores of all slices together
+ENTRIES_AT_A_TIME = 1 << 17  # whose contributions are found together
 NO_WEIGHTS: np.ndarray = np.empty(0, np.int64)
 Columns = dict[str, np.ndarray]
-ONES = np.ones((1, 2), np.int64)
 
 
 class ScoredRows(NamedTuple):
@@ -70,28 +71,34 @@ class ScoredRows(NamedTuple):
 class ScoreMasses(NamedTuple):
     """The classes of the scores of one output, and the weights of each, of all rows or of every slice.
 
-    `masses` are int64[2, n_slices * n_classes, 2], of both halves of the units; without slices, n_slices is 1. Weights
-    are integers, times a power of two that makes the greatest one 2**WEIGHT_BITS; without weights each row has 1.
+    `joined` are the classes in slices of the `n_found` classes that are found in the scores; None: the same. `masses`
+    are int64[halves, n_slices * n_classes, 2], of both halves of the units if anything asks for them; without slices,
+    n_slices is 0. Weights are integers, times a power of two that makes the greatest one 2**WEIGHT_BITS; without
+    weights each row has 1.
     """
 
-    rows: ScoredRows
-    classes: ScoreClasses
-    weight_exponent: int
+    joined: np.ndarray | None
+    n_found: int
     n_slices: int
     masses: np.ndarray
+
+    @property
+    def n_classes(self) -> int:
+        return self.n_found if self.joined is None else int(self.joined[-1]) + 1
+
+    def cells_of(self, found: np.ndarray, columns: Columns) -> np.ndarray:
+        """The class of every row, and of the slice if there are any: int32. `found` are those in the scores."""
+        own = found if self.joined is None else self.joined[found]
+        return own + columns[SLICE].astype(np.int32) * np.int32(self.n_classes) if self.n_slices else own
 
     def of_slice(self, number: int) -> ClassMasses:
         negatives, positives = self.of_halves(number).sum(axis=0).astype(np.float64)
         return ClassMasses(negatives, positives)
 
     def of_halves(self, number: int) -> np.ndarray:
-        """The masses of both halves of the units, int64[2, 2, n_classes]: of negatives, and of positives."""
-        n = self.classes.n_classes
+        """The masses of both halves of the units, int64[halves, 2, n_classes]: of negatives, and of positives."""
+        n = self.n_classes
         return self.masses[:, number * n : (number + 1) * n].transpose(0, 2, 1)
-
-
-def names_of_rows(rows: ScoredRows, *others: str) -> list[str]:
-    return [label_name(rows.output.label), score_name(rows.output.score), *([WEIGHT] * rows.weighted), *others]
 
 
 def integer_weights(columns: Columns, exponent: int) -> np.ndarray:
@@ -100,11 +107,9 @@ def integer_weights(columns: Columns, exponent: int) -> np.ndarray:
     return NO_WEIGHTS if weights is None else np.rint(np.ldexp(weights, exponent)).astype(np.int64)
 
 
-def find_score_masses(rows: ScoredRows, sizes: Sequence[int]) -> Iterator[ScoreMasses]:
-    """The masses of all rows together (0), or of so many slices: one for each of `sizes`."""
-    store, output = rows.store, rows.output
-    score = score_name(output.score)
-    dtype = store.types[score]
+def find_score_classes(rows: ScoredRows) -> tuple[ScoreClasses, np.ndarray]:
+    """The classes of all scores, and about how many rows each has."""
+    store, score = rows.store, score_name(rows.output.score)
 
     def count_some(classes: ScoreClasses, share: float) -> np.ndarray:
         """The number of rows of every class, of a share of the units: the first ones in the order of their hashes."""
@@ -121,78 +126,134 @@ def find_score_masses(rows: ScoredRows, sizes: Sequence[int]) -> Iterator[ScoreM
         counts = count_some(classes, share)
         return counts if share == 1 or counts.sum() >= SAMPLED_ROWS // 4 else count_some(classes, 1.0)
 
+    return find_classes(store.types[score], count)
+
+
+class ClassifiedRows(NamedTuple):
+    """Rows, the classes of their scores, and the exponent of the integers that stand for weights."""
+
+    rows: ScoredRows
+    classes: ScoreClasses
+    weight_exponent: int
+
+    def names(self, n_slices: int) -> list[str]:
+        """The columns that are read."""
+        score, label = score_name(self.rows.output.score), label_name(self.rows.output.label)
+        return [label, score, HASH, *([WEIGHT] * self.rows.weighted), *([SLICE] if n_slices else [])]
+
+    def read(self, columns: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The class, the label and the integer weight of every row."""
+        labels = columns[label_name(self.rows.output.label)].view(np.uint8)
+        found = self.classes.of_scores(columns[score_name(self.rows.output.score)])
+        return found, labels, integer_weights(columns, self.weight_exponent)
+
+
+def classify(rows: ScoredRows, classes: ScoreClasses) -> ClassifiedRows:
+    """The rows with the exponent of their weights."""
+
     def add_greatest(own: list[float], columns: Columns) -> None:
         own.append(float(columns[WEIGHT].max(initial=0)))
 
-    exponent = 0
-    if rows.weighted:
-        greatest = max(max(own) for own in rows.add([WEIGHT], lambda: [0.0], add_greatest))
-        exponent = WEIGHT_BITS - int(np.frexp(greatest)[1])
-    for n_slices in sizes:
-        most = min(MOST_CLASSES, max(1, MOST_CELLS // max(1, n_slices)))
-        classes = find_classes(dtype, count, most)
-        names = names_of_rows(rows, HASH, *([SLICE] if n_slices else []))
-
-        def weigh(sums: np.ndarray, columns: Columns, classes: ScoreClasses = classes) -> None:
-            cells = cells_of(columns, classes, score)
-            cells += (columns[HASH] & HALF).astype(np.int32) * np.int32(sums.shape[0] // 2)
-            weights = integer_weights(columns, exponent)
-            labels = columns[label_name(output.label)].view(np.uint8)
-            kernels.add_by_class(cells, np.zeros_like(cells), labels, weights, ONES, 0, sums)
-
-        n = max(1, n_slices) * classes.n_classes
-        masses = rows.sum(names, (2 * n, 2), weigh).reshape(2, n, 2)
-        yield ScoreMasses(rows, classes, exponent, n_slices, masses)
+    if not rows.weighted:
+        return ClassifiedRows(rows, classes, 0)
+    greatest = max(max(own) for own in rows.add([WEIGHT], lambda: [0.0], add_greatest))
+    return ClassifiedRows(rows, classes, WEIGHT_BITS - int(np.frexp(greatest)[1]))
 
 
-def cells_of(columns: Columns, classes: ScoreClasses, score: str) -> np.ndarray:
-    """The class of every row's score, and of the slice if there are any: int32."""
-    own = classes.of_scores(columns[score])
-    if SLICE in columns:
-        own += columns[SLICE].astype(np.int32) * np.int32(classes.n_classes)
-    return own
+def find_score_masses(
+    rows: ClassifiedRows, counts: np.ndarray, sizes: Sequence[int], n_halves: int
+) -> list[ScoreMasses]:
+    """The masses of all rows together (0), or of so many slices: one for each of `sizes`, from one reading.
+
+    `counts` is about the number of rows of each class.
+    """
+    found = [ScoreMasses(join_classes(counts, n_slices), counts.shape[0], n_slices, NO_WEIGHTS) for n_slices in sizes]
+    shapes = [(n_halves * max(1, own.n_slices) * own.n_classes, 2, 1) for own in found]
+
+    def make() -> list[np.ndarray]:
+        return [np.zeros(shape, np.int64) for shape in shapes]
+
+    def weigh(sums: list[np.ndarray], columns: Columns) -> None:
+        classes, labels, weights = rows.read(columns)
+        halves = (columns[HASH] & HALF).astype(np.int32) if n_halves > 1 else None
+        for masses, own in zip(found, sums, strict=True):
+            cells = masses.cells_of(classes, columns)
+            if halves is not None:
+                cells = cells + halves * np.int32(own.shape[0] // 2)
+            kernels.add_by_class(cells, None, labels, weights, None, 0, own)
+
+    threads = rows.rows.add(rows.names(max(sizes)), make, weigh)
+    sums = [np.sum(own, axis=0).reshape(n_halves, -1, 2) for own in zip(*threads, strict=True)]
+    return [masses._replace(masses=own) for masses, own in zip(found, sums or make(), strict=True)]
+
+
+class EntrySums:
+    """The masses of all entries, and their sums of influences, of all rows or of every slice.
+
+    `sums` are int64[n_slices, n_entries, 2, 1 + influences], masses first.
+    """
+
+    def __init__(self, masses: ScoreMasses, influences: Sequence[ScoreInfluence], units: JackknifeUnits) -> None:
+        self.masses, self.units = masses, units
+        self.n_entries = units.n_entries(0 if masses.n_slices else None)
+        numbers = range(max(1, masses.n_slices))
+        terms = [
+            [terms_of(values_of_classes(own, of_slice)) for own in influences]
+            for of_slice in map(masses.of_slice, numbers)
+        ]
+        self.table = np.concatenate([np.stack([own.table for own in of_slice], axis=2) for of_slice in terms])
+        self.scales = np.array([[own.unit for own in of_slice] for of_slice in terms])
+        self.sums = np.zeros((len(numbers), self.n_entries, 2, 1 + len(influences)), np.int64)
+        self.lock = Lock()
+
+    def add(self, rows: ClassifiedRows, columns: Columns) -> None:
+        """Add the rows of a range of hashes, whose entries are few."""
+        entries = self.units.entries_of(self.units.unit_buckets.bucket_of(columns[HASH]), self.n_entries)
+        first = int(entries.min())
+        n = int(entries.max()) + 1 - first
+        entries = (entries - first).astype(np.int32)
+        sums = np.zeros((self.sums.shape[0] * n, *self.sums.shape[2:]), np.int64)
+        shift = WEIGHT_BITS if rows.rows.weighted else 0
+        for start in range(0, entries.shape[0], PIECE_ROWS):
+            piece = slice(start, start + PIECE_ROWS)
+            own = {name: column[piece] for name, column in columns.items()}
+            found, labels, weights = rows.read(own)
+            numbers = entries[piece]
+            if self.masses.n_slices:
+                numbers = numbers + own[SLICE].astype(np.int32) * np.int32(n)
+            cells = self.masses.cells_of(found, own)
+            kernels.add_by_class(numbers, cells, labels, weights, self.table, shift, sums)
+        with self.lock:
+            self.sums[:, first : first + n] += sums.reshape(-1, n, *self.sums.shape[2:])
 
 
 def find_score_contributions(
-    masses: ScoreMasses, influences: Sequence[ScoreInfluence], units: JackknifeUnits
+    rows: ScoredRows, influences: Sequence[ScoreInfluence], sizes: Sequence[int], units: JackknifeUnits
 ) -> Iterator[tuple[int, int | None, Contributions]]:
-    """The contributions of all entries to the values with these influences: of all rows (None) or of every slice.
+    """The contributions of all entries to the values with these influences: of all rows (0) or of so many slices.
 
     Yields the number of the influence, that of the slice, and the contributions.
     """
-    rows, classes, n_slices = masses.rows, masses.classes, masses.n_slices
-    score, label = score_name(rows.output.score), label_name(rows.output.label)
-    n_entries = units.n_entries(0 if n_slices else None)
-    numbers = range(n_slices) if n_slices else range(1)
-    tables, scales = [], []
-    for influence in influences:
-        terms = [terms_of(values_of_classes(influence, masses.of_slice(number))) for number in numbers]
-        tables.append(np.ascontiguousarray(np.concatenate([own.table for own in terms])))
-        scales.append([own.unit for own in terms])
+    classes, counts = find_score_classes(rows)
+    classified = classify(rows, classes)
+    n_halves = 2 if any(influence.crossed is not None for influence in influences) else 1
+    found = [EntrySums(masses, influences, units) for masses in find_score_masses(classified, counts, sizes, n_halves)]
+
+    def add(columns: Columns) -> None:
+        for own in found:
+            own.add(classified, columns)
+
+    for_each_range(rows.store, classified.names(max(sizes)), add, rows.n_threads)
     shift = WEIGHT_BITS if rows.weighted else 0
-
-    def add(sums: np.ndarray, columns: Columns) -> None:
-        cells = cells_of(columns, classes, score)
-        entries = units.entries_of(units.unit_buckets.bucket_of(columns[HASH]), n_entries)
-        if n_slices:
-            entries += columns[SLICE].astype(np.int64) * n_entries
-        entries = entries.astype(np.int32)
-        weights, labels = integer_weights(columns, masses.weight_exponent), columns[label].view(np.uint8)
-        kernels.add_by_class(entries, np.zeros_like(cells), labels, weights, ONES, 0, sums[0])
-        for table, own in zip(tables, sums[1:], strict=True):
-            kernels.add_by_class(entries, cells, labels, weights, table, shift, own)
-
-    names = names_of_rows(rows, HASH, *([SLICE] if n_slices else []))
-    sums = rows.sum(names, (1 + len(influences), len(numbers) * n_entries, 2), add)
-    for number in numbers:
-        where = slice(number * n_entries, (number + 1) * n_entries)
-        own_masses = sums[0, where]
-        for influence_number, own in enumerate(sums[1:, where]):
-            scale = scales[influence_number][number] * (1 << shift)
-            found, crossed = contributions_of(own_masses, own, scale), influences[influence_number].crossed
-            if crossed is not None:
-                found = found._replace(crossed=crossed(*masses.of_halves(number)))
-            yield influence_number, number if n_slices else None, found
+    for sums in found:
+        for influence_number, influence in enumerate(influences):
+            scales = sums.scales[:, influence_number] * (1 << shift)
+            own = contributions_of(sums.sums[..., 0], sums.sums[..., 1 + influence_number], scales)
+            for number, contributions in enumerate(own):
+                if influence.crossed is not None:
+                    crossed = influence.crossed(*sums.masses.of_halves(number))
+                    contributions = contributions._replace(crossed=crossed)
+                yield influence_number, number if sums.masses.n_slices else None, contributions
 
 
 def values_of_classes(influence: ScoreInfluence, masses: ClassMasses) -> np.ndarray:
@@ -202,14 +263,20 @@ def values_of_classes(influence: ScoreInfluence, masses: ClassMasses) -> np.ndar
     return np.asarray(influence.of_classes(masses))
 
 
-def contributions_of(masses: np.ndarray, sums: np.ndarray, scale: float) -> Contributions:
-    """The contributions of entries with these masses of negatives and positives, and sums of influences times `scale`.
+def contributions_of(masses: np.ndarray, sums: np.ndarray, scales: np.ndarray) -> Iterator[Contributions]:
+    """The contributions of entries in every slice, from masses of negatives and positives and sums of influences.
 
-    The sum of a class over its mass is divided by the share of the class that the others have.
+    Both are int64[slices, entries, 2]; sums are times the scale of the slice. The sum of a class over its mass is
+    divided by the share of the class that the others have.
     """
-    totals, present = masses.sum(axis=0), masses > 0
-    with np.errstate(divide="ignore", invalid="ignore"):  # a unit that has a whole class leaves none
-        changes = (sums * scale / totals) / ((totals - masses) / totals)
-    changes[masses == totals] = np.nan
-    counted = np.asarray(present.any(axis=1))
-    return Contributions(changes.sum(axis=1), counted, int(present.sum(axis=0).min()))
+    step = max(1, ENTRIES_AT_A_TIME // masses.shape[1])
+    for start in range(0, masses.shape[0], step):
+        some = slice(start, start + step)
+        own = masses[some]
+        totals, present = own.sum(axis=1, keepdims=True), own > 0
+        with np.errstate(divide="ignore", invalid="ignore"):  # a unit that has a whole class leaves none
+            changes = (sums[some] * scales[some, None, None] / totals) / ((totals - own) / totals)
+        changes[own == totals] = np.nan
+        n_effective = present.sum(axis=1).min(axis=1).tolist()
+        counted = np.asarray(present.any(axis=2))
+        yield from map(Contributions, changes.sum(axis=2), counted, n_effective)

@@ -15,10 +15,10 @@ def divide_classes(
 ) -> None: ...
 def add_by_class(
     units: NDArray[np.int32],
-    classes: NDArray[np.int32],
+    classes: NDArray[np.int32] | None,
     labels: NDArray[np.uint8],
     weights: NDArray[np.int64],
-    table: NDArray[np.int64],
+    table: NDArray[np.int64] | None,
     shift: int,
     sums: NDArray[np.int64],
 ) -> None: ...

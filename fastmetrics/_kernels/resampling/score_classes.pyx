@@ -41,34 +41,45 @@ def divide_classes(
 
 
 def add_by_class(
-    const int32_t[::1] units, const int32_t[::1] classes, const uint8_t[::1] labels, const int64_t[::1] weights,
-    const int64_t[:, ::1] table, int shift, int64_t[:, ::1] sums,
+    const int32_t[::1] units, const int32_t[::1] classes or None, const uint8_t[::1] labels,
+    const int64_t[::1] weights, const int64_t[:, :, ::1] table or None, int shift, int64_t[:, :, ::1] sums,
 ):
-    """sums[unit, label] += table[class, label], for every row; with weights, (table times weight) >> shift.
+    """Add every row to sums[unit, label]: 1 to the first, or the weight, and table[class, label] to the others.
 
-    Labels are 0 and 1; `weights` are empty, or one for each row. Units are below the rows of `sums`, classes below
-    those of `table`. Products and sums must stay below 2**63.
+    With weights, what is added to the others is (table times weight) >> shift. Labels are 0 and 1; `weights` are empty,
+    or one for each row. Units are below the rows of `sums`, classes below those of `table`. Products and sums must stay
+    below 2**63. Without classes there is no table.
     """
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, k
     cdef Py_ssize_t n = units.shape[0]
-    cdef uint8_t label
+    cdef Py_ssize_t n_terms = 0 if classes is None else table.shape[2]
+    cdef int64_t weight = 1
     cdef bint weighted = weights.shape[0] > 0
-    need_length(b"classes", classes.shape[0], n)
+    cdef int64_t* out
+    cdef const int64_t* terms = NULL
     need_length(b"labels", labels.shape[0], n)
     if weighted:
         need_length(b"weights", weights.shape[0], n)
-    if table.shape[1] != 2 or sums.shape[1] != 2 or not 0 <= shift < 63:
-        raise ValueError("table and sums have two columns, and shift is below 63")
+    if sums.shape[1] != 2 or sums.shape[2] != 1 + n_terms or not 0 <= shift < 63:
+        raise ValueError("sums are of two labels, of rows and of every term of the table, and shift is below 63")
     if not n:
         return
     need_below(b"units", &units[0], n, sums.shape[0])
-    need_below(b"classes", &classes[0], n, table.shape[0])
+    if classes is not None:
+        need_length(b"classes", classes.shape[0], n)
+        need_length(b"labels of the table", table.shape[1], 2)
+        need_below(b"classes", &classes[0], n, table.shape[0])
     with nogil:
-        if weighted:
-            for i in range(n):
-                label = labels[i] & 1
-                sums[units[i], label] += (table[classes[i], label] * weights[i]) >> shift
-        else:
-            for i in range(n):
-                label = labels[i] & 1
-                sums[units[i], label] += table[classes[i], label]
+        for i in range(n):
+            out = &sums[units[i], labels[i] & 1, 0]
+            if weighted:
+                weight = weights[i]
+            out[0] += weight
+            if n_terms:
+                terms = &table[classes[i], labels[i] & 1, 0]
+            if weighted:
+                for k in range(n_terms):
+                    out[1 + k] += (terms[k] * weight) >> shift
+            else:
+                for k in range(n_terms):
+                    out[1 + k] += terms[k]

@@ -30,7 +30,6 @@ from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.score_statistics.score_contributions import (
     ScoredRows,
     find_score_contributions,
-    find_score_masses,
 )
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, GroupedStatistic, Resamplable, Value
@@ -292,9 +291,9 @@ def contributions_by_score(
 ) -> Iterator[tuple[Metric, int | None, Contributions]]:
     """The contributions to metrics of the order of scores: of all rows together (0), or of so many slices."""
     own = [(metric, metric.influence) for metric in metrics if isinstance(metric.influence, ScoreInfluence)]
-    for masses in find_score_masses(rows, sizes) if own else ():
-        for number, slice_number, found in find_score_contributions(masses, [influence for _, influence in own], units):
-            yield own[number][0], slice_number, found
+    influences = [influence for _, influence in own]
+    for number, slice_number, found in find_score_contributions(rows, influences, sizes, units) if own else ():
+        yield own[number][0], slice_number, found
 
 
 def additive_contributions(
