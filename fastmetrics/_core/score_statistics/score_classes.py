@@ -16,8 +16,8 @@ from fastmetrics._kernels.resampling import score_classes as kernels
 from fastmetrics._kernels.resampling.score_classes import FIRST_BITS
 
 MOST_CLASSES = 1 << 16  # about so many are aimed at
-MOST_SLICE_CLASSES = 1 << 14  # in slices
-MOST_CELLS = 1 << 20  # classes of all slices together
+LEAST_CLASSES = 1 << 10  # in slices
+MOST_CELLS = 1 << 19  # classes of all slices together, if each has more than the least number
 CROWDED = 8  # a class is divided again if it has so many times the rows that are aimed at
 MOST_JOINED = 4  # with so many times the classes that are aimed at, neighbours are joined
 MOST_BITS = 12  # by which a class is divided at a time
@@ -102,8 +102,8 @@ def join_classes(counts: np.ndarray, n_slices: int) -> np.ndarray | None:
     `counts` is the number of rows of each class. Neighbours are joined to classes of about as many rows each; one with
     more rows stays alone.
     """
-    most = min(MOST_SLICE_CLASSES, max(1, MOST_CELLS // n_slices)) if n_slices else MOST_CLASSES
-    if counts.shape[0] <= MOST_JOINED * most:
+    most = min(MOST_CLASSES, max(LEAST_CLASSES, MOST_CELLS // n_slices)) if n_slices else MOST_CLASSES
+    if counts.shape[0] <= (MOST_JOINED if most == MOST_CLASSES else 1) * most:
         return None
     below = counts.cumsum() - counts
     shares = below * most // max(1, int(counts.sum()))

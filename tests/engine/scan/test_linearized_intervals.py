@@ -259,10 +259,10 @@ def test_many_slices_have_few_classes_of_scores_and_entries():
 def test_slices_join_classes_of_scores():
     """Scores of a slice that lie close together have few of the classes; errors stay close to those of its rows."""
     log = make_log(200_000, 3_000)
-    log["level"] = np.searchsorted(np.quantile(log["new"], [0.05, 0.9]), log["new"])
+    log["level"] = np.searchsorted(np.quantile(log["new"], np.arange(0.025, 1, 0.025)), log["new"])
     sliced = evaluate(log, ORDERS, by="level")
-    for level in range(3):
+    for level in (0, 20, 39):
         for one in evaluate(select(log, log["level"] == level), ORDERS):
             own = sliced.result(one.metric, slice={"level": level})
             assert own.value == one.value
-            assert own.standard_error == pytest.approx(one.standard_error, rel=0.005 if one.metric == "ap" else 1e-3)
+            assert own.standard_error == pytest.approx(one.standard_error, rel=0.01 if one.metric == "ap" else 2e-3)
