@@ -34,7 +34,7 @@ def degrees_of_freedom(changes, n_effective):
     fourth_powers = sum(square**2 for square in squares)
     if not fourth_powers:
         return n_effective - 1
-    return min(Fraction(n_effective - 1), 3 * sum(squares) ** 2 / fourth_powers)
+    return min(Fraction(n_effective - 1), 2 * sum(squares) ** 2 / fourth_powers - 1)
 
 
 def squared_deviations_error(values):
