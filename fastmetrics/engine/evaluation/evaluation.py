@@ -426,8 +426,9 @@ def question_of_call(
     if not isinstance(question, Evaluation):
         keywords = ((name, renamed.get(name, name)) for name in BY_NAME)
         return Evaluation.of_call({name: arguments[word] for name, word in keywords if word in arguments}, renamed)
+    names = {renamed.get(name, name): name for name in BY_NAME}
     for word, default in (function.__kwdefaults__ or {}).items():
-        name = next((own for own in BY_NAME if renamed.get(own, own) == word), None)
+        name = names.get(word)
         if name is not None and arguments[word] is not default and arguments[word] != default:
             raise TypeError(
                 f"{word}= is a part of the question, which is given: say evaluation.replace({name}=...)"

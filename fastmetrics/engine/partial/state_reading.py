@@ -335,7 +335,7 @@ def read_store(
     types, n_rows, budget = types_of_columns(part, exchange), part.counts.rows_kept, part.memory_budget
     row_text, n_slots = text_bytes // n_rows, 0 if key_dtype is None else 1 + len(slots_of(key_dtype))
     row_bytes = sum(np.dtype(own).itemsize for own in types.values()) + SLOT_BYTES * n_slots + row_text
-    is_large = budget is not None and row_bytes * n_rows > budget.limit // STORED_DIVISOR
+    is_large = budget is not None and not budget.is_within(row_bytes * n_rows, STORED_DIVISOR)
     stays = is_large and not part.slices.columns and not part.reader.key_texts.size
     check = ColumnChecks(part.plan, part.names, part.reader, part.counts.n_classes or 0).check
     first = 0

@@ -6,7 +6,7 @@ are in the order of the keys' hashes: the key of a group stands at its first row
 are not stored. Neither order is needed: rows in another order give the same results.
 
 The rows of a store are in several files. A thread makes one at a time, from rows that it loads at once, and the next
-rows are in the next file. A row group has the rows whose order is found in cache, of neighbouring partitions: where a
+rows are in the next file. Row groups have the rows whose order is found in cache, of neighbouring partitions: where a
 partition begins follows from the rows of each. So large files are not read when they are loaded: their row groups are
 blocks of a store, and each range of partitions is read from those that have rows of it.
 """
@@ -54,6 +54,7 @@ from fastmetrics.engine.partial.state_files import (
 
 FILE_ROWS = 1 << 20
 ROW_GROUP_ROWS = 1 << 16
+PIECE_ROW_GROUPS = 2  # row groups that are loaded and put in order at once, in cache: each is a part of every block
 ROW_GROUP_TEXT = 1 << 30  # bytes of keys, about: Arrow has at most 2 GiB in one array
 MOST_ROWS = 1 << 30  # of an order, whose numbers have further bits
 KEY = "key"
@@ -198,7 +199,7 @@ def find_pieces(store: BlockStore) -> Iterator[Piece]:
     """The rows of a store in pieces that fit its budget; a partition that is larger is cut between blocks."""
     row_bytes = store.loaded_row_bytes
     file_rows = FILE_ROWS if store.budget is None else max(1, min(FILE_ROWS, store.budget.bytes_per_range // row_bytes))
-    piece_rows, before = min(file_rows, ROW_GROUP_ROWS), 0
+    piece_rows, before = min(file_rows, PIECE_ROW_GROUPS * ROW_GROUP_ROWS), 0
     for start, stop in store.partition_ranges(piece_rows * row_bytes):
         rows = int(store.partition_rows[start:stop].sum())
         whole = StoredRange(store, [], start, rows)
