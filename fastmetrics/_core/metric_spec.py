@@ -91,6 +91,22 @@ class ScoreInfluence(NamedTuple):
     crossed: Callable[[Any, Any], float] | None = None
 
 
+class ClassesInfluence(NamedTuple):
+    """What the rows of a metric over several classes add to its value.
+
+    Attributes
+    ----------
+    of_problem : ScoreInfluence
+        What they add to each problem of two classes.
+    combine : callable
+        `combine(states, found)` returns the contributions to the value from the states of the problems and
+        the contributions to these (None where a problem has no rows).
+    """
+
+    of_problem: ScoreInfluence
+    combine: Callable[..., Any]
+
+
 class BinErrors(NamedTuple):
     """The signed errors of bins whose sizes a metric adds up: `find(*states)` has a row for each of many states."""
 
@@ -179,8 +195,8 @@ class MetricSpec:
         `finalise`, or NaN where it has to be asked. Intervals take less time with it.
     influence : callable or None
         `influence(**parameters)` returns a `ScoreInfluence`, which metrics of the order of scores need for linearized
-        intervals, or `BinErrors`, with which an interval allows for the noise of bins; None if there are none for these
-        parameters.
+        intervals, those of several classes a `ClassesInfluence`; or `BinErrors`, with which an interval allows for the
+        noise of bins; None if there are none for these parameters.
     """
 
     name: str

@@ -340,6 +340,10 @@ class Resamplable(ABC):
     def from_cells(self, state: Any, rows: np.ndarray, counts: np.ndarray) -> Any:
         """The state of such rows, each of which occurs so many times."""
 
+    @abstractmethod
+    def recode_rows(self, state: Any, rows: np.ndarray, integers: tuple[np.ndarray | None, ...]) -> np.ndarray:
+        """Such rows with integers[c][i] in place of the i-th text of codes c; None: labels stay as they are."""
+
 
 class ClassTables(ABC):
     """A report shows the classes of all rows: a matrix of few, or a table of labels."""

@@ -13,9 +13,10 @@ from fastmetrics._core.exchange.row_ranges import StoredRowsStatistic
 from fastmetrics._core.group_accumulators import StateKey, merge_states
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.resampling.additive_replicates import ALL_SLICES, JackknifeStates, JackknifeUnits
+from fastmetrics._core.resampling.additive_replicates import ALL_SLICES, JackknifeUnits
 from fastmetrics._core.resampling.contributions import Contributions
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics._core.resampling.sparse_entries import SparseEntries
 from fastmetrics.distributed.decisions import PartDecision, RangeTotals, Sample, no_totals
 from fastmetrics.distributed.score_columns import score_columns
 from fastmetrics.distributed.summaries import PartSummary, RangeStates, SliceStateKey
@@ -25,6 +26,7 @@ from fastmetrics.engine.partial.slice_counts import SliceCounts
 from fastmetrics.engine.partial.slice_passes import SlicePass
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import Resampling
+from fastmetrics.engine.scan.contributions_by_score import join_classes
 from fastmetrics.engine.scan.final_report import ResolvedPart
 from fastmetrics.engine.scan.intervals import (
     AnalyticIntervals,
@@ -52,9 +54,9 @@ def of_output(states: dict[StateKey, Any], output: int) -> dict[tuple[Any, int |
 class MergedEntries(EntryStates):
     """The states of entries that were sent without those that have no rows."""
 
-    def find_one(self, key: StateKey) -> JackknifeStates | None:
-        found: Any = self.by_key.get(key)
-        return None if found is None else found.states()
+    def find_one(self, key: StateKey) -> Any:
+        found = super().find_one(key)
+        return found.states() if isinstance(found, SparseEntries) else found
 
 
 class MergedPart:
@@ -182,7 +184,8 @@ class MergedPart:
         additive = [metric for metric in metrics if metric.spec.exchange != "range"]
         entries = MergedEntries(self.entries)
         add_additive(errors, additive, self.part, self.states, entries, units, ALL_SLICES, n_models)
-        errors.add_all({key: own for key, own in self.entries.items() if isinstance(own, Contributions)}, n_models)
+        by_score = {key: own for key, own in self.entries.items() if isinstance(own, Contributions)}
+        errors.add_all(join_classes(metrics, self.states, by_score, self.part.counts.n_classes or 0), n_models)
         return errors
 
     def state_key(self, slice_key: SliceStateKey) -> StateKey:

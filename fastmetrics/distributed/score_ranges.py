@@ -33,7 +33,6 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import JackknifeUnits
 from fastmetrics._core.resampling.contributions import Contributions
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
-from fastmetrics._core.score_statistics.score_contributions import ScoredRows
 from fastmetrics._core.statistic import Positioned
 from fastmetrics.distributed.decisions import PartDecision, RangeKey, RangeTotals, RowTotalKey, no_totals
 from fastmetrics.distributed.score_columns import ScoreColumn, read_statistics, score_columns
@@ -45,8 +44,9 @@ from fastmetrics.engine.partial.slice_passes import SlicePass, compute_slices, p
 from fastmetrics.engine.plan.metric_plan import plan_metrics
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import Resampling
+from fastmetrics.engine.scan.contributions_by_score import ScoreContributions
 from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_stored_scores
-from fastmetrics.engine.scan.linearized import contributions_by_score, divide_metrics
+from fastmetrics.engine.scan.linearized import divide_metrics
 
 
 class ScoreRange:
@@ -134,10 +134,11 @@ class ScoreRangeReduction(NamedTuple):
         units = JackknifeUnits(buckets, self.decided.n_slices)
         metrics = [metric for metric in metrics if metric.spec.exchange == "range"]
         found: dict[StateKey, Contributions] = {}
+        n_classes, has = self.decided.n_classes, self.score_column.has
+        asked = ScoreContributions(metrics, slice_pass.slice_counts(), units, n_classes, has)
         for label in self.labels:
-            rows = ScoredRows(self.store, Output(label, 0), self.is_weighted, 1)
-            for metric, slice_number, own in contributions_by_score(rows, metrics, slice_pass.slice_counts(), units):
-                found[metric, label, slice_number] = own
+            for what, slice_number, own in asked.find(self.store, Output(label, 0), self.is_weighted, 1):
+                found[what, label, slice_number] = own
         return found
 
     @property

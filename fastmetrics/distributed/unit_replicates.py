@@ -11,6 +11,7 @@ from fastmetrics._core.comparison.win_counts import UnitSums, WinCounts
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, JackknifeUnits
+from fastmetrics._core.resampling.cell_entries import CellEntries
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics._core.resampling.sparse_entries import SparseEntries
@@ -63,7 +64,8 @@ class IntervalStates(NamedTuple):
     replicates : dict
         Those of statistics whose units are resampled, and what counts of units won and lost need.
     entries : dict
-        For linearized intervals: `SparseEntries` of statistics, and `Contributions` to metrics of the order of scores.
+        For linearized intervals: `SparseEntries` of statistics, `CellEntries` of tables of counts, and `Contributions`
+        to metrics of the order of scores.
     """
 
     replicates: dict[SliceStateKey, Any] = NO_STATES
@@ -91,7 +93,7 @@ def interval_states(
     units = JackknifeUnits(buckets, n_slices)
     weights = ReplicateWeights(buckets, resampling.seed, resampling.replicates)
     replicates: dict[Any, Any] = {}
-    entries: dict[Any, SparseEntries] = {}
+    entries: dict[Any, Any] = {}
     if resampling.in_pairs:
         replicates |= count_wins_of_groups(part, 1) if of_groups else states_for_wins(part, buckets)
     for slice_pass in iterate_passes(part):
@@ -100,7 +102,9 @@ def interval_states(
             replicates |= slice_pass.rename(found)
         for _, of_slices in entries_of_slices(part, linearized, linearized, units, units_of, 1):
             found_entries = of_slices.outside(slice_pass).items()
-            entries |= {key: SparseEntries(key[0], own) for key, own in found_entries}
+            entries |= {
+                key: own if isinstance(own, CellEntries) else SparseEntries(key[0], own) for key, own in found_entries
+            }
     for key, states in replicates.items():
         if not isinstance(states, TRAVELLING):
             replicates[key] = ReplicateStates(list(states.states()))

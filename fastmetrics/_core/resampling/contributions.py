@@ -23,6 +23,8 @@ class Contributions(NamedTuple):
         Entries with weight; of scores, the fewer of those with positives and of those with negatives.
     crossed : float or None
         Of a greatest distance: the mean distance of each half of the units at the other half's threshold.
+    shares : ndarray of float64 or None
+        Of a problem of two classes: the share of the positive class that each entry has.
     of_bins : tuple or None
         Of a sum of the sizes of errors of bins: these errors, and the changes of each, float64[n_entries, n_bins].
     """
@@ -31,6 +33,7 @@ class Contributions(NamedTuple):
     counted: np.ndarray
     n_effective: int
     crossed: float | None = None
+    shares: np.ndarray | None = None
     of_bins: tuple[np.ndarray, np.ndarray] | None = None
 
     def error(self) -> ErrorEstimate:
@@ -40,7 +43,8 @@ class Contributions(NamedTuple):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled are the entries that count, or change the value: others have no rows. Bins are never sent."""
         kept = np.flatnonzero(self.counted | (self.changes != 0)).astype(np.int32)
-        of_kept = self.changes[kept], self.counted[kept], self.n_effective, self.crossed
+        shares = None if self.shares is None else self.shares[kept]
+        of_kept = self.changes[kept], self.counted[kept], self.n_effective, self.crossed, shares
         return restore, (self.changes.shape[0], kept, *of_kept)
 
     def minus(self, other: Contributions) -> Contributions:
@@ -62,8 +66,13 @@ def restore(
     counted: np.ndarray,
     n_effective: int,
     crossed: float | None,
+    shares: np.ndarray | None,
 ) -> Contributions:
     """The contributions of all entries, of which some were pickled."""
     found = Contributions(np.zeros(n_entries), np.zeros(n_entries, bool), n_effective, crossed)
     found.changes[kept], found.counted[kept] = changes, counted
-    return found
+    if shares is None:
+        return found
+    of_all = np.zeros(n_entries)
+    of_all[kept] = shares
+    return found._replace(shares=of_all)

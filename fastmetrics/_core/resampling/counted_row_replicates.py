@@ -137,16 +137,14 @@ def add_counted_rows(sums: Any, statistic: Any, weights: Any, numbers: np.ndarra
 def entries_of_tables(
     counted: CountedRows, units: JackknifeUnits, n_slices: int, selected: SliceRange
 ) -> dict[StateKey, CellEntries]:
-    """The tables of counts without each entry, of all rows and of every slice; all outputs have the same entries."""
+    """The tables of counts without each entry, of all rows and of every slice."""
     cells_of = {key: CellsOfRows.find(counted.rows_of(*key)) for key in counted.blocks}
-    most_cells = max(own.cells.shape[0] for own in cells_of.values())
     found: dict[StateKey, CellEntries] = {}
     for key, buckets, mask in counted.by_slice(units.unit_buckets, n_slices, selected):
-        own, slice_number = cells_of[key[:2]], key[2]
-        n = n_table_entries(units.n_entries(slice_number), 0 if slice_number is None else n_slices, most_cells)
-        entries = units.entries_of(buckets, n)
-        label_state = counted.label_states[key[:2]]
-        found[key] = CellEntries.of_rows(key[0], label_state, own.cells, own.numbers[mask], entries, n)
+        own, slice_number, label_state = cells_of[key[:2]], key[2], counted.label_states[key[:2]]
+        n = n_table_entries(units.n_entries(slice_number), 0 if slice_number is None else units.n_slices)
+        numbers, entries = own.numbers[mask], units.entries_of(buckets, n)
+        found[key] = CellEntries.of_rows(key[0], label_state, own.cells, numbers, entries, n)
     return found
 
 

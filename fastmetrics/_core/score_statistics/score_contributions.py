@@ -16,6 +16,7 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, label_name, score_name
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH
+from fastmetrics._core.exchange.stored_ranges import BlockSource
 from fastmetrics._core.metric_spec import ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate
@@ -41,9 +42,9 @@ Columns = dict[str, np.ndarray]
 
 
 class ScoredRows(NamedTuple):
-    """The rows of a store, for one output."""
+    """The rows of a source, for one output."""
 
-    store: BlockStore
+    source: BlockSource
     output: Output
     weighted: bool
     n_threads: int
@@ -51,7 +52,7 @@ class ScoredRows(NamedTuple):
 
     def add(self, names: Sequence[str], make: Callable[[], Any], add: Callable[[Any, Columns], Any]) -> list[Any]:
         """Load columns block by block, and call add(state, columns); return the states, one of every thread."""
-        blocks = self.store.block_readers(list(names))
+        blocks = self.source.block_readers(list(names))
 
         def add_block(state: Any, number: int) -> None:
             add(state, blocks[number].load())
@@ -59,6 +60,25 @@ class ScoredRows(NamedTuple):
                 self.advance(blocks[number].rows)
 
         return accumulate(len(blocks), make, add_block, self.n_threads)
+
+    @property
+    def n_rows(self) -> int:
+        return sum(block.rows for block in self.source.block_readers([score_name(self.output.score)]))
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the scores."""
+        score = score_name(self.output.score)
+        first = self.source.block_readers([score])[0]
+        dtype: np.dtype = first.load()[score].dtype
+        return dtype
+
+    def for_each(self, names: Sequence[str], add: Callable[[Columns], Any]) -> None:
+        """Call add(columns) with all rows, of a store with those of ranges of hashes."""
+        if isinstance(self.source, BlockStore):
+            for_each_range(self.source, names, add, self.n_threads)
+            return
+        self.add(names, lambda: None, lambda _, columns: add(columns) if columns[HASH].shape[0] else None)
 
     def sum(self, names: Sequence[str], shape: tuple[int, ...], add: Callable[[Any, Columns], Any]) -> np.ndarray:
         """The sum over threads of an array of integers that `add(array, columns)` fills."""
@@ -109,7 +129,7 @@ def integer_weights(columns: Columns, exponent: int) -> np.ndarray:
 
 def find_score_classes(rows: ScoredRows) -> tuple[ScoreClasses, np.ndarray]:
     """The classes of all scores, and about how many rows each has."""
-    store, score = rows.store, score_name(rows.output.score)
+    n_rows, score = rows.n_rows, score_name(rows.output.score)
 
     def count_some(classes: ScoreClasses, share: float) -> np.ndarray:
         """The number of rows of every class, of a share of the units: the first ones in the order of their hashes."""
@@ -122,11 +142,11 @@ def find_score_classes(rows: ScoredRows) -> tuple[ScoreClasses, np.ndarray]:
         return rows.sum([score] if share == 1 else [score, HASH], (classes.n_classes,), add)
 
     def count(classes: ScoreClasses) -> np.ndarray:
-        share = min(1.0, SAMPLED_ROWS / max(1, int(store.partition_rows.sum())))
+        share = min(1.0, SAMPLED_ROWS / max(1, n_rows))
         counts = count_some(classes, share)
         return counts if share == 1 or counts.sum() >= SAMPLED_ROWS // 4 else count_some(classes, 1.0)
 
-    return find_classes(store.types[score], count)
+    return find_classes(rows.dtype, count)
 
 
 class ClassifiedRows(NamedTuple):
@@ -228,7 +248,11 @@ class EntrySums:
 
 
 def find_score_contributions(
-    rows: ScoredRows, influences: Sequence[ScoreInfluence], sizes: Sequence[int], units: JackknifeUnits
+    rows: ScoredRows,
+    influences: Sequence[ScoreInfluence],
+    sizes: Sequence[int],
+    units: JackknifeUnits,
+    with_shares: bool = False,
 ) -> Iterator[tuple[int, int | None, Contributions]]:
     """The contributions of all entries to the values with these influences: of all rows (0) or of so many slices.
 
@@ -243,12 +267,12 @@ def find_score_contributions(
         for own in found:
             own.add(classified, columns)
 
-    for_each_range(rows.store, classified.names(max(sizes)), add, rows.n_threads)
+    rows.for_each(classified.names(max(sizes)), add)
     shift = WEIGHT_BITS if rows.weighted else 0
     for sums in found:
         for influence_number, influence in enumerate(influences):
             scales = sums.scales[:, influence_number] * (1 << shift)
-            own = contributions_of(sums.sums[..., 0], sums.sums[..., 1 + influence_number], scales)
+            own = contributions_of(sums.sums[..., 0], sums.sums[..., 1 + influence_number], scales, with_shares)
             for number, contributions in enumerate(own):
                 if influence.crossed is not None:
                     crossed = influence.crossed(*sums.masses.of_halves(number))
@@ -263,7 +287,9 @@ def values_of_classes(influence: ScoreInfluence, masses: ClassMasses) -> np.ndar
     return np.asarray(influence.of_classes(masses))
 
 
-def contributions_of(masses: np.ndarray, sums: np.ndarray, scales: np.ndarray) -> Iterator[Contributions]:
+def contributions_of(
+    masses: np.ndarray, sums: np.ndarray, scales: np.ndarray, with_shares: bool = False
+) -> Iterator[Contributions]:
     """The contributions of entries in every slice, from masses of negatives and positives and sums of influences.
 
     Both are int64[slices, entries, 2]; sums are times the scale of the slice. The sum of a class over its mass is
@@ -279,4 +305,9 @@ def contributions_of(masses: np.ndarray, sums: np.ndarray, scales: np.ndarray) -
         changes[own == totals] = np.nan
         n_effective = present.sum(axis=1).min(axis=1).tolist()
         counted = np.asarray(present.any(axis=2))
-        yield from map(Contributions, changes.sum(axis=2), counted, n_effective)
+        found = map(Contributions, changes.sum(axis=2), counted, n_effective)
+        if not with_shares:
+            yield from found
+            continue
+        shares = own[..., 1] / np.maximum(totals[..., 1], 1)
+        yield from (one._replace(shares=of_one) for one, of_one in zip(found, shares, strict=True))

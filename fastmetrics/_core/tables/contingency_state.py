@@ -157,10 +157,14 @@ class ContingencyState(State):
         self.budget.require_state(max(grown, 0), "the different labels")
         self.budget.release_state(max(grown, 0))
 
+    def merge_labels(self, other: Any) -> tuple[np.ndarray | None, ...]:
+        """Add the labels of another state; the integer of each of its texts, column by column."""
+        self.cached = None
+        return tuple(own.merge(theirs) for own, theirs in zip(self.codes, other.codes, strict=True))
+
     def merge(self, other: Any) -> None:
         """Add the rows of another state of the same kind, which may be this one."""
-        self.cached = None
-        integers = tuple(own.merge(theirs) for own, theirs in zip(self.codes, other.codes, strict=True))
+        integers = self.merge_labels(other)
         self.reserve_labels()
         for table, theirs, columns in zip(self.tables, other.tables, self.column_codes(), strict=True):
             for cells in [theirs.cells()] if theirs is table else theirs.parts():
@@ -210,6 +214,19 @@ class ContingencyStatistic(Resamplable, ColumnStatistic):
 
     def add(self, state: Any, counted: ComparedLabels) -> None:
         state.add(counted)
+
+    def recode_rows(self, state: Any, rows: np.ndarray, integers: tuple[np.ndarray | None, ...]) -> np.ndarray:
+        return recode_columns(rows, state.column_codes()[0], integers)
+
+
+def recode_columns(rows: np.ndarray, columns: ColumnCodes, integers: tuple[np.ndarray | None, ...]) -> np.ndarray:
+    """Rows of integers in whose first columns the i-th text of codes became integers[i]."""
+    recoded = rows.copy()
+    for place, number in enumerate(columns):
+        codes = None if number is None else integers[number]
+        if codes is not None:
+            recoded[:, place] = translate_codes(np.ascontiguousarray(rows[:, place]), codes)
+    return recoded
 
 
 def recode_cells(cells: Cells, columns: ColumnCodes, integers: tuple[np.ndarray | None, ...]) -> Cells:

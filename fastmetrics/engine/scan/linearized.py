@@ -20,22 +20,19 @@ from fastmetrics._core.inference.difference_tests import BEST_VALUES
 from fastmetrics._core.inference.errors import ErrorEstimate
 from fastmetrics._core.inference.greatest_distance import distance_interval
 from fastmetrics._core.inference.intervals import ConfidenceInterval, find_interval
-from fastmetrics._core.metric_spec import BinErrors, ScoreInfluence
+from fastmetrics._core.metric_spec import BinErrors, ClassesInfluence, ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits, SliceRange
 from fastmetrics._core.resampling.contributions import Contributions
 from fastmetrics._core.resampling.group_entries import EntriesOfGroups
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
-from fastmetrics._core.score_statistics.score_contributions import (
-    ScoredRows,
-    find_score_contributions,
-)
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, GroupedStatistic, Resamplable, Value
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes
 from fastmetrics.engine.plan.resampling_options import Resampling
+from fastmetrics.engine.scan.contributions_by_score import ScoreContributions, join_classes
 from fastmetrics.engine.scan.group_units import UnitsOfGroups
 from fastmetrics.engine.scan.intervals import (
     UNDEFINED,
@@ -59,7 +56,7 @@ def has_linearized(metric: Metric) -> bool:
     if metric.no_interval is not None:
         return False
     if metric.spec.exchange == "range":
-        return isinstance(metric.influence, ScoreInfluence)
+        return isinstance(metric.influence, (ScoreInfluence, ClassesInfluence))
     return metric.group_stat is None and all(map(adds_up, metric.statistics()))
 
 
@@ -212,7 +209,7 @@ def linearize(
                 found.add_groups(of_groups)
             add_additive(errors, additive, part, states, found, jackknife, slices, n_models)
         if by_score:
-            add_by_score(errors, by_score, part, jackknife, n_models, n_threads)
+            add_by_score(errors, by_score, part, states, jackknife, n_models, n_threads)
     counter.finish()
     return errors
 
@@ -270,6 +267,7 @@ def add_by_score(
     errors: ErrorsOfValues,
     metrics: Sequence[Metric],
     part: PartState,
+    states: FinalStates,
     units: JackknifeUnits,
     n_models: int,
     n_threads: int,
@@ -278,22 +276,14 @@ def add_by_score(
     exchange = part.unit_exchange
     if exchange is None:
         return
-    found: dict[ReplicateKey, Contributions] = {}
+    found: dict[Any, Contributions] = {}
+    n_classes = part.counts.n_classes or 0
+    asked = ScoreContributions(metrics, part.slice_pass.slice_counts(), units, n_classes)
     for output_number, output in enumerate(part.outputs):
-        rows = ScoredRows(exchange.store, output, part.names.weight is not None, n_threads)
-        for metric, slice_number, own in contributions_by_score(rows, metrics, part.slice_pass.slice_counts(), units):
-            found[metric, output_number, part.slice_pass.outside(slice_number)] = own
-    errors.add_all(found, n_models)
-
-
-def contributions_by_score(
-    rows: ScoredRows, metrics: Sequence[Metric], sizes: Sequence[int], units: JackknifeUnits
-) -> Iterator[tuple[Metric, int | None, Contributions]]:
-    """The contributions to metrics of the order of scores: of all rows together (0), or of so many slices."""
-    own = [(metric, metric.influence) for metric in metrics if isinstance(metric.influence, ScoreInfluence)]
-    influences = [influence for _, influence in own]
-    for number, slice_number, found in find_score_contributions(rows, influences, sizes, units) if own else ():
-        yield own[number][0], slice_number, found
+        is_weighted = part.names.weight is not None
+        for what, slice_number, own in asked.find(exchange.store, output, is_weighted, n_threads):
+            found[what, output_number, part.slice_pass.outside(slice_number)] = own
+    errors.add_all(join_classes(metrics, states, found, n_classes), n_models)
 
 
 def additive_contributions(

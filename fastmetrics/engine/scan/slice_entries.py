@@ -12,6 +12,7 @@ from fastmetrics._core.exchange.hash_exchange import HashExchange
 from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits, SliceRange
+from fastmetrics._core.resampling.cell_entries import CellEntries
 from fastmetrics._core.resampling.entry_states import add_entries, fits_in_memory, fits_in_tables
 from fastmetrics._core.resampling.group_entries import EntriesOfGroups, EntryAccumulators
 from fastmetrics._core.resampling.row_replicates import RowReduction
@@ -41,8 +42,9 @@ class EntryStates:
     statistic and output.
     """
 
-    def __init__(self, by_key: dict[StateKey, JackknifeStates]) -> None:
+    def __init__(self, by_key: dict[StateKey, Any]) -> None:
         self.by_key = by_key
+        self.n_cells = max((own.cells.shape[0] for own in by_key.values() if isinstance(own, CellEntries)), default=0)
         self.together: dict[tuple[Any, int], SlicesTogether] = {}
 
     def add_groups(self, entries: EntriesOfGroups) -> None:
@@ -57,16 +59,14 @@ class EntryStates:
         found.together = {key: SlicesTogether(own.states, places) for key, own in self.together.items()}
         return found
 
-    def items(self) -> Iterator[tuple[StateKey, JackknifeStates]]:
+    def items(self) -> Iterator[tuple[StateKey, Any]]:
         """The states of all rows, and of one slice after the other."""
         yield from self.by_key.items()
         for (statistic, output), own in self.together.items():
             for number in range(own.states.n_slices) if own.places is None else own.places:
                 yield (statistic, output, number), own.of_slices([number])
 
-    def find(
-        self, statistic: Any, output: int, numbers: Sequence[int | None], units: JackknifeUnits
-    ) -> JackknifeStates:
+    def find(self, statistic: Any, output: int, numbers: Sequence[int | None], units: JackknifeUnits) -> Any:
         """The states of some slices, in one table; (None,) is all rows."""
         together = self.together.get((statistic, output))
         if together is not None and numbers[0] is not None:
@@ -80,9 +80,10 @@ class EntryStates:
                 joined.put(place, own)
         return joined
 
-    def find_one(self, key: StateKey) -> JackknifeStates | None:
+    def find_one(self, key: StateKey) -> Any:
         """The states of all rows, or of one slice; None without rows."""
-        return self.by_key.get(key)
+        found = self.by_key.get(key)
+        return found.joined(self.n_cells) if isinstance(found, CellEntries) else found
 
 
 def entries_of_slices(

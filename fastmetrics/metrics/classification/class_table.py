@@ -20,7 +20,12 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.state import check_state
 from fastmetrics._core.statistic import ClassTables
 from fastmetrics._core.tables.cell_table import Cells, CellTable
-from fastmetrics._core.tables.contingency_state import ColumnCodes, ContingencyState, ContingencyStatistic
+from fastmetrics._core.tables.contingency_state import (
+    ColumnCodes,
+    ContingencyState,
+    ContingencyStatistic,
+    recode_columns,
+)
 from fastmetrics._kernels.classification import label_sets as kernel
 from fastmetrics.metrics.classification.class_cells import (
     ClassCells,
@@ -257,6 +262,13 @@ class ClassTableCounts(ClassTables, ContingencyStatistic):
                 blocks.append(stack_columns((np.full_like(of_rows, is_label), *columns), weights))
                 origins.append(of_rows)
         return np.concatenate(blocks), np.concatenate(origins)
+
+    def recode_rows(self, state: ClassTable, rows: np.ndarray, integers: tuple[np.ndarray | None, ...]) -> np.ndarray:
+        if state.form != SETS:
+            return super().recode_rows(state, rows, integers)
+        recoded, is_label = rows.copy(), rows[:, 0] == 1
+        recoded[is_label, 1:] = recode_columns(rows[is_label, 1:], (0, None), integers)
+        return recoded
 
     def from_cells(self, state: ClassTable, rows: np.ndarray, counts: np.ndarray) -> ClassTable:
         """A table with the given rows of `number_rows` and counts."""

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
@@ -15,13 +18,21 @@ from fastmetrics._core.columns.vector_columns import check_labels
 from fastmetrics._core.exchange.class_ranges import ALL_CLASSES, ONE_AGAINST_ONE, ONE_AGAINST_REST, OverClasses
 from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
 from fastmetrics._core.kinds import CLASS_SCORES, PROBABILITIES
+from fastmetrics._core.metric_spec import ClassesInfluence, ScoreInfluence
 from fastmetrics._core.metric_strings import format_value
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric_form
-from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pairs
+from fastmetrics._core.resampling.contributions import Contributions
+from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pairs, pair_influence
 from fastmetrics._core.score_statistics.slice_pairs import PairCounts
 from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.curves import auc  # noqa: F401 - it registers the metric
-from fastmetrics.metrics.curves.average_precision import Precisions, PrecisionSum, finalise_precisions
+from fastmetrics.metrics.curves.average_precision import (
+    Precisions,
+    PrecisionSum,
+    finalise_precisions,
+    precision_influence,
+)
 from fastmetrics.metrics.curves.multiclass import weighted_mean
 
 AVERAGES = ("macro", "weighted", "micro")
@@ -70,10 +81,16 @@ def average_classes(
     return Value(math.nan, coverage, f"class {label}: {reason}")
 
 
+def pairs_of(states: Sequence[Any]) -> list[tuple[int, int]]:
+    """The pairs of a positive and a negative class that problems are of."""
+    classes = range((1 + math.isqrt(1 + 4 * len(states))) // 2)
+    return [(a, b) for a in classes for b in classes if a != b]
+
+
 def average_pairs(states: Sequence[Any], average: str) -> Value:
     """The average over pairs of classes that have rows, in both directions (Hand and Till, 2001)."""
-    n_classes = (1 + math.isqrt(1 + 4 * len(states))) // 2
-    pairs = [(a, b) for a in range(n_classes) for b in range(n_classes) if a != b]
+    pairs = pairs_of(states)
+    n_classes = 1 + max((a for a, _ in pairs), default=0)
     against = dict(zip(pairs, states, strict=True))
     present: dict[int, tuple[int, float]] = {}
     for (positive, _), state in against.items():
@@ -90,6 +107,81 @@ def average_pairs(states: Sequence[Any], average: str) -> Value:
     return Value(weighted_mean(values, weights if average == "weighted" else None), coverage)
 
 
+def combine_classes(
+    finalise: Callable[[Any], Value], average: str, states: Sequence[Any], found: Sequence[Contributions | None]
+) -> Contributions:
+    """The contributions to the average over classes, or to the value of all classes together."""
+    own = [(state, of_class) for state, of_class in zip(states, found, strict=True) if of_class is not None]
+    if average == ALL_CLASSES:
+        return own[0][1]
+    terms = []
+    for state, of_class in own:
+        weight = class_weight(state) if average == "weighted" else 1.0
+        if weight:
+            left = weight * (1 - shares_of(of_class)) if average == "weighted" else np.ones_like(of_class.changes)
+            terms.append(MeanTerm(finalise(state).value, weight, left, of_class.changes))
+    return contributions_to_mean(terms, [of_class for _, of_class in own])
+
+
+def combine_pairs(average: str, states: Sequence[Any], found: Sequence[Contributions | None]) -> Contributions:
+    """The contributions to the average over pairs of classes."""
+    against = {pair: (state, own) for pair, state, own in zip(pairs_of(states), states, found, strict=True)}
+    terms, used = [], []
+    for (a, b), (state, own) in against.items():
+        other_state, other = against[b, a]
+        if a < b and own is not None and other is not None:
+            value = (finalise_pairs(state).value + finalise_pairs(other_state).value) / 2
+            weight, left = 1.0, np.ones_like(own.changes)
+            if average == "weighted":
+                weights = class_weight(state), class_weight(other_state)
+                weight, left = sum(weights), weights[0] * (1 - shares_of(own)) + weights[1] * (1 - shares_of(other))
+            terms.append(MeanTerm(value, weight, left, (own.changes + other.changes) / 2))
+            used += [own, other]
+    return contributions_to_mean(terms, used)
+
+
+class MeanTerm(NamedTuple):
+    """A value and its weight in a mean; without each entry, the weight left and the change of the value."""
+
+    value: float
+    weight: float
+    left: np.ndarray
+    changes: np.ndarray
+
+
+def contributions_to_mean(terms: Sequence[MeanTerm], found: Sequence[Contributions]) -> Contributions:
+    """The contributions to a mean of values; a value whose weight an entry has alone is left out with it."""
+    mean = sum(own.weight * own.value for own in terms) / sum(own.weight for own in terms)
+    with np.errstate(divide="ignore", invalid="ignore"):  # an entry that has all weight leaves none
+        without = sum(np.where(own.left > 0, own.left * (own.value - own.changes), 0.0) for own in terms)
+        changes = mean - without / sum(own.left for own in terms)
+    counted = np.logical_or.reduce([own.counted for own in found])
+    return Contributions(np.where(counted, changes, 0.0), counted, min(own.n_effective for own in found))
+
+
+def shares_of(found: Contributions) -> np.ndarray:
+    """The shares of the positive class that entries have."""
+    if found.shares is None:
+        raise ValueError("contributions to a problem have the shares of the positive class")
+    return found.shares
+
+
+def influence_of_areas(labels: Any, multi_class: str, average: str) -> ClassesInfluence:
+    combine = partial(combine_classes, finalise_pairs, average)
+    return ClassesInfluence(
+        ScoreInfluence(pair_influence), partial(combine_pairs, average) if multi_class == ONE_AGAINST_ONE else combine
+    )
+
+
+def influence_of_precisions(labels: Any, average: str) -> ClassesInfluence:
+    return ClassesInfluence(ScoreInfluence(precision_influence), partial(combine_classes, finalise_one, average))
+
+
+def finalise_one(state: Precisions) -> Value:
+    """Average precision of one class against the rest."""
+    return finalise_precisions({}, state)
+
+
 @metric_form(
     "auc",
     roles=PROBABILITIES,
@@ -101,6 +193,7 @@ def average_pairs(states: Sequence[Any], average: str) -> Value:
         "auc(average=weighted)", "auc(average=micro)", "auc(multi_class=ovo)", "auc(multi_class=ovo, average=weighted)",
     ),
     default=True,
+    influence=influence_of_areas,
 )
 def finalise_auc_of_classes(parameters: dict[str, Any], states: tuple[Any, ...]) -> Value:
     """Area under the ROC curve of every class against the rest, or of every pair of classes, averaged."""
@@ -118,11 +211,8 @@ def finalise_auc_of_classes(parameters: dict[str, Any], states: tuple[Any, ...])
     checks={"labels": check_labels, "average": AVERAGES},
     variants=("ap(average=weighted)", "ap(average=micro)"),
     default=True,
+    influence=influence_of_precisions,
 )
 def finalise_precisions_of_classes(parameters: dict[str, Any], states: tuple[Any, ...]) -> Value:
     """Average precision of every class against the rest, averaged."""
-
-    def finalise(state: Any) -> Value:
-        return finalise_precisions({}, state)
-
-    return average_classes(finalise, states, parameters["average"], parameters["labels"])
+    return average_classes(finalise_one, states, parameters["average"], parameters["labels"])

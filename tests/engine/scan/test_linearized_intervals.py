@@ -266,3 +266,55 @@ def test_slices_join_classes_of_scores():
             own = sliced.result(one.metric, slice={"level": level})
             assert own.value == one.value
             assert own.standard_error == pytest.approx(one.standard_error, rel=0.01 if one.metric == "ap" else 2e-3)
+
+
+AVERAGES = ["average=weighted", "average=micro", "multi_class=ovo"]
+OF_CLASSES = ["auc", *(f"auc({own})" for own in AVERAGES), "ap", "ap(average=weighted)"]
+
+
+def make_classes(rows=900, classes=3):
+    rng = np.random.default_rng(9)
+    log = make_log(rows)
+    chances = rng.dirichlet(np.ones(classes), rows)
+    draws = (rng.random(rows)[:, None] > np.cumsum(chances, axis=1)).sum(axis=1)
+    named = {f"chance_{number}": chances[:, number] for number in range(classes)}
+    return log | named | {"kind": draws}
+
+
+def evaluate_classes(log, metrics=OF_CLASSES, classes=3, **options):
+    chances = [f"chance_{number}" for number in range(classes)]
+    return fm.evaluate(log, metrics, label="kind", probabilities=chances, unit="user", ci=0.95, **options)
+
+
+@each_case(
+    "change, options",
+    [
+        (lambda log: select(log, np.random.default_rng(1).permutation(900)), {"n_threads": 1}),
+        (lambda log: [select(log, slice(start, start + 70)) for start in range(0, 900, 70)], {}),
+        (lambda log: log, {"memory_limit": "1MiB"}),
+    ],
+    ids=["order", "batches", "limit"],
+)
+@each_case("weight", [None, "weight"])
+def test_areas_of_classes_have_the_same_bits_however_rows_come(change, options, weight):
+    log = make_classes()
+    expected = evaluate_classes(log, by="channel", weight=weight)
+    assert evaluate_classes(change(log), by="channel", weight=weight, **options) == expected
+    assert all("|method:linearized|" in result.signature for result in expected)
+
+
+def test_an_area_of_two_classes_has_the_error_of_one():
+    log = make_classes(classes=2)
+    one = fm.evaluate(log, "auc", label="kind", score="chance_1", unit="user", ci=0.95).result("auc")
+    for metric in ("auc", "auc(average=weighted)", "auc(multi_class=ovo)"):
+        two = evaluate_classes(log, metric, classes=2).result(metric)
+        assert two.standard_error == pytest.approx(one.standard_error, rel=1e-6)
+
+
+def test_slices_of_areas_of_classes_have_the_errors_of_their_rows():
+    log = make_classes()
+    sliced = evaluate_classes(log, by="channel")
+    for channel in range(3):
+        for own in evaluate_classes(select(log, log["channel"] == channel)):
+            found = sliced.result(own.metric, slice={"channel": channel})
+            assert found.standard_error == pytest.approx(own.standard_error, rel=1e-6)
