@@ -53,8 +53,8 @@ def test_a_comparison():
     assert [cell.strip() for cell in lines[2].split("|")[1:7]] == [
         "auc", "0.5", "0.667", "+0.167", "cannot tell", "[+0.1, +0.2]",
     ]  # fmt: skip
-    assert lines[4] == "- fastmetrics 1.0: 1 difference, paired by user\\_id, p-values adjusted (holm)"
-    assert lines[5] == "- \\* adjusted p below 0.05"
+    assert lines[4] == "- cannot tell new from old: auc +0.167 (p 0.01)"
+    assert lines[5].startswith("- fastmetrics 1.0: 1 difference, paired by user\\_id, decided together by")
     assert "+0.16666666666666663" in made.to_markdown()
 
 

@@ -60,6 +60,13 @@ def days_compared():
     return fm.compare(DAYS, "mae", label="y", scores=["old", "new"], unit="day")
 
 
+def two_logs_compared(function):
+    """Two units in each log, with equal variances: Welch's degrees of freedom are 1 + 1."""
+    log = {"y": [0.0, 0.0], "p": [1.0, 3.0], "day": [1, 2]}
+    reports = [fm.evaluate(log | {"p": p}, "mae", label="y", score="p", unit="day", ci=0.95) for p in ([1, 3], [2, 4])]
+    return function(*reports)["mae"]
+
+
 def accumulated(kind):
     accumulator = kind("auc", **COLUMNS)
     accumulator.update(LOG)
@@ -89,6 +96,7 @@ CASES: list[Case] = [
     ("Comparison", lambda kind: len(of_type(kind, compared()).differences), 1),
     ("Difference", lambda kind: of_type(kind, compared().differences[0]).value_b, 1),
     ("sample_size", lambda function: function(days_compared(), "mae", 0.01), pytest.approx(NEEDED, rel=1e-4)),
+    ("compare_reports", lambda function: two_logs_compared(function).df, near(2.0)),
     ("Metric", lambda kind: fm.evaluate(LOG, kind.auc(), **COLUMNS)[kind.auc()], 3 / 4),
     ("describe_metrics", lambda function: [spec.name for spec in function()] == fm.list_metrics(), True),
     ("list_metrics", lambda function: {"auc", "gauc", "ndcg", "bleu", "ari"} <= set(function()), True),

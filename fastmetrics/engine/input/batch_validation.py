@@ -21,9 +21,9 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.kinds import LABEL_ROLE, Binary, ClassLabel, ClassNumber, Vector
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import compute, pyarrow
-from fastmetrics._core.resampling.row_hashes import hash_arrays, hash_column
 from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
+from fastmetrics.engine.input.row_hashes import hash_arrays, hash_column
 from fastmetrics.engine.input.row_selection import (
     SelectedBatch,
     may_be_dictionary,

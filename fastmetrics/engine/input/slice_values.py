@@ -14,7 +14,7 @@ from fastmetrics._core.columns.arrow_columns import decimal_keys, numpy_values
 from fastmetrics._core.columns.key_columns import Keys, NumberKeys
 from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
-from fastmetrics._core.resampling.row_hashes import hash_arrays, hash_values
+from fastmetrics.engine.input.row_hashes import hash_arrays, hash_values
 
 # The values of a slice; outside a scan, behind the number of its grouping set.
 SliceValues = tuple[Any, ...]

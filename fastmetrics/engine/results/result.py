@@ -38,7 +38,12 @@ class Result(Immutable):
         None, and `coverage["interval"]` has the reason. For a value of an approximate state: bounds that certainly
         contain the exact value.
     standard_error : float or None
-        With an interval: the standard deviation of the replicates, or of DeLong's estimate of the value.
+        With an interval: of the value, the standard deviation of the replicates, or that of DeLong's estimate.
+    df : float or None
+        The degrees of freedom of the standard error, if it is linearized or of replicates.
+    n_units, n_effective : int or None
+        The units with weight in the value, about if they share entries; of these those that count in the standard
+        error: of scores the fewer of units with positives and with negatives.
     task : str or None
         The name of the task, if the evaluation has tasks.
     rows, positives : int or None
@@ -57,8 +62,8 @@ class Result(Immutable):
     """
 
     __slots__ = (
-        "coverage", "interval", "label", "metric", "positives", "reason", "rows", "score", "signature", "slice",
-        "standard_error", "task", "value",
+        "coverage", "df", "interval", "label", "metric", "n_effective", "n_units", "positives", "reason", "rows",
+        "score", "signature", "slice", "standard_error", "task", "value",
     )  # fmt: skip
 
     metric: str
@@ -71,6 +76,9 @@ class Result(Immutable):
     label: str | None
     interval: tuple[float, float] | None
     standard_error: float | None
+    df: float | None
+    n_units: int | None
+    n_effective: int | None
     task: str | None
     rows: int | None
     positives: int | None
@@ -88,6 +96,9 @@ class Result(Immutable):
         label: str | None = None,
         interval: tuple[float, float] | None = None,
         standard_error: float | None = None,
+        df: float | None = None,
+        n_units: int | None = None,
+        n_effective: int | None = None,
         task: str | None = None,
         rows: int | None = None,
         positives: int | None = None,
@@ -95,7 +106,7 @@ class Result(Immutable):
         self._set(
             metric=metric, score=score, slice=freeze(slice), value=float(value), signature=signature,
             coverage=freeze(coverage), reason=reason, label=label, interval=interval, standard_error=standard_error,
-            task=task, rows=rows, positives=positives,
+            df=df, n_units=n_units, n_effective=n_effective, task=task, rows=rows, positives=positives,
         )  # fmt: skip
 
     @property
@@ -132,10 +143,10 @@ class Result(Immutable):
         }
         if self.interval is not None:
             fields["interval"] = list(self.interval)
-        if self.standard_error is not None:
-            fields["standard_error"] = self.standard_error
         fields |= {
-            name: count for name in ("rows", "positives", "groups") if (count := getattr(self, name)) is not None
+            name: count
+            for name in ("standard_error", "df", "n_units", "n_effective", "rows", "positives", "groups")
+            if (count := getattr(self, name)) is not None
         }
         if fields["value"] is None:
             fields["reason"] = self.reason_of_null

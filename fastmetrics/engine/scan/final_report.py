@@ -20,6 +20,7 @@ from fastmetrics.engine.plan.slice_bins import SliceBins
 from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.results.report import Report, attach_matrices
 from fastmetrics.engine.results.result import Result
+from fastmetrics.engine.scan.found_interval import NO_INTERVAL, Interval
 from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import FinalStates, resolve
 from fastmetrics.engine.scan.small_slices import SmallSlices
@@ -81,14 +82,18 @@ class ResolvedPart(NamedTuple):
             label, score = names.label_of(output), names.score_of(output)
             of_columns = float_keys | self.sum_distance(output.score)
             for metric in metrics:
-                value, interval, error = self.value(metric, number, slice_number)
-                approximate = self.bounds is not None and interval is not None
+                value, found_interval = self.value(metric, number, slice_number)
+                bounds, error = found_interval.bounds, found_interval.error
+                approximate = self.bounds is not None and bounds is not None
                 coverage = {**value.coverage, **of_columns}
                 method = "" if self.intervals is None else self.intervals.signature_suffix(metric)
                 found.append(Result(
                     repr(metric), score, slice_values, value.value,
                     metric.signature(coverage, names.weight, approximate) + suffix + method, coverage, value.reason,
-                    label=label, interval=interval, standard_error=error, task=task,
+                    label=label, interval=bounds, standard_error=found_interval.standard_error, task=task,
+                    df=None if error is None else error.df,
+                    n_units=None if error is None else error.n_units,
+                    n_effective=None if error is None else error.n_effective,
                     rows=count.rows,
                     positives=coverage.get("positives") if positives is None else positives[output.label],
                 ))  # fmt: skip
@@ -106,17 +111,16 @@ class ResolvedPart(NamedTuple):
         )
         return {"float_keys": ", ".join(sorted(found))} if found else {}
 
-    def value(
-        self, metric: Metric, output_number: int, slice_number: int | None
-    ) -> tuple[Value, tuple[float, float] | None, float | None]:
-        """A value, its interval and its standard error."""
+    def value(self, metric: Metric, output_number: int, slice_number: int | None) -> tuple[Value, Interval]:
+        """A value and its interval."""
         if self.bounds is not None and metric.spec.exchange == "range":
-            return *value_between(metric, self.bounds, output_number, slice_number), None
+            value, bounds = value_between(metric, self.bounds, output_number, slice_number)
+            return value, Interval(bounds, None, {})
         value = metric.finalise(*self.states.select(metric.statistics(), output_number, slice_number))
         if self.intervals is None:
-            return value, None, None
+            return value, NO_INTERVAL
         found = self.intervals.interval(metric, output_number, slice_number, value)
-        return value._replace(coverage=value.coverage | found.coverage), found.bounds, found.standard_error
+        return value._replace(coverage=value.coverage | found.coverage), found
 
     def tables_of_classes(self, find: Callable[[ClassTables, Any], Any]) -> Iterator[tuple[Any, ...]]:
         """The label, the score and what `find(statistic, state)` returns, of all rows of every output."""

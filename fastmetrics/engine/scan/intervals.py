@@ -21,6 +21,7 @@ from fastmetrics._core.exchange.class_ranges import OutputReduction, join_replic
 from fastmetrics._core.exchange.group_reduction import Advance, reduce_groups
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, split_statistics
 from fastmetrics._core.group_accumulators import merge_states
+from fastmetrics._core.inference.errors import ErrorEstimate
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import (
@@ -42,6 +43,7 @@ from fastmetrics.engine.partial.slice_passes import SlicePass, iterate_passes, p
 from fastmetrics.engine.partial.states_by_unit import replicate_units
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import Resampling
+from fastmetrics.engine.scan.found_interval import Interval
 from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
 from fastmetrics.engine.scan.paired_models import RowTest, count_wins
 from fastmetrics.engine.scan.read_log import Progress
@@ -62,14 +64,6 @@ MAX_UNDEFINED_SHARE = 0.05  # with more undefined replicates there is no interva
 ReplicateKey = tuple[Metric, int, int | None]
 
 
-class Interval(NamedTuple):
-    """The bounds of an interval and its standard error, or None; entries for the value's coverage."""
-
-    bounds: tuple[float, float] | None
-    standard_error: float | None
-    coverage: dict[str, Any]
-
-
 class MetricReplicates(NamedTuple):
     """The values of all replicates by metric, output and slice; undefined values are NaN.
 
@@ -87,7 +81,12 @@ class MetricReplicates(NamedTuple):
 
     def interval(self, metric: Metric, output: int, slice_number: int | None, value: Value) -> Interval:
         values = self.values.get((metric, output, slice_number))
-        return make_interval(value, values, self.unit_buckets, self.resampling)
+        found = make_interval(value, values, self.unit_buckets, self.resampling)
+        if values is None or found.standard_error is None:
+            return found
+        n_units = min(self.unit_buckets.n_units, int(value.coverage.get("groups", self.unit_buckets.n_units)))
+        df = min(n_units, values.shape[0]) - 1.0
+        return found._replace(error=ErrorEstimate(found.standard_error, df, n_units, n_units))
 
 
 class AnalyticIntervals(NamedTuple):

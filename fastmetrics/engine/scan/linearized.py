@@ -33,10 +33,10 @@ from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.contributions_by_score import ScoreContributions, join_classes
+from fastmetrics.engine.scan.found_interval import Interval
 from fastmetrics.engine.scan.group_units import UnitsOfGroups
 from fastmetrics.engine.scan.intervals import (
     UNDEFINED,
-    Interval,
     MetricReplicates,
     ReplicateKey,
     finalise_metric,
@@ -162,7 +162,9 @@ class LinearizedIntervals(NamedTuple):
         error = self.of_units(error, slice_number)
         ends, reason = self.find(metric, (metric, output, slice_number), value.value, error)
         coverage = {"units": error.n_units, **({} if reason is None else {"interval": reason})}
-        return Interval(ends, None if math.isnan(error.standard_error) else error.standard_error, coverage)
+        if math.isnan(error.standard_error):
+            return Interval(ends, None, coverage)
+        return Interval(ends, error.standard_error, coverage, error)
 
     def of_units(self, error: ErrorEstimate, slice_number: int | None) -> ErrorEstimate:
         """An error with the number of units, which may share entries."""

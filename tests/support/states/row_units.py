@@ -5,8 +5,8 @@ import pyarrow as pa
 
 from fastmetrics._core.columns.key_columns import KeyScratch, NumberKeys
 from fastmetrics._core.resampling.equal_rows import EqualRows
-from fastmetrics._core.resampling.row_hashes import hash_arrays, hash_column, hash_values
 from fastmetrics._kernels.exchange import hash_partition
+from fastmetrics.engine.input.row_hashes import hash_arrays, hash_column, hash_values
 
 
 def keys_of_rows(log, numbers, others=(), by=None):
