@@ -1,54 +1,167 @@
-"""Coverage of 95 % intervals: they contain the true value in 93 to 97 % of simulated logs.
+"""Coverage of 95 % intervals and size of 5 % tests, in simulated logs.
 
-Every user has a click rate and a skill, so the rows of one user are not independent. An interval that assumes
-independent rows would be far too narrow. The true value comes from a log with very many users.
+    python -m bench.significance.simulated_coverage --logs 4000 --minutes 60
+
+simulates until every cell has that many logs, or until the minutes are over, and adds what it counts to
+`coverage.json` beside this file; the next run goes on where this one ended. Then it writes `docs/inference.md`.
+`--users`, `--rates` and `--methods` choose cells; `--again` forgets what was counted of them before.
+
+The logs of a block are the slices of one evaluation, whose numbers are those of each log by itself.
 """
 
-import numpy as np
-import pytest
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from unittest import mock
 
 import fastmetrics as fm
+from bench.significance.coverage_page import COUNTS, METHODS, METRICS, OF_GROUPS, PAGE, RESULTS, TESTED, USERS, page_of
+from bench.significance.simulated_logs import KINDS, Kind, simulate, true_values, users_with
 
-METRICS = ["gauc", "logloss", "ctr", "auc"]
-COLUMNS = {"label": "click", "score": "pctr", "group": "user"}
-LOGS, USERS, MOST_ROWS, MANY_USERS = 400, 400, 24, 600_000
-
-
-def simulate(users: int, seed: int) -> dict[str, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    rate = rng.normal(-1.0, 0.9, users)
-    skill = rng.normal(1.0, 0.5, users)
-    rows = rng.integers(2, MOST_ROWS + 1, users)
-    user = np.repeat(np.arange(users), rows)
-    affinity = rng.normal(size=user.shape[0])
-    click = rng.random(user.shape[0]) < 1 / (1 + np.exp(-(rate[user] + skill[user] * affinity)))
-    score = 1 / (1 + np.exp(-(0.7 * rate[user] - 0.3 + affinity + 0.5 * rng.normal(size=user.shape[0]))))
-    return {"click": click.astype(np.uint8), "pctr": score, "user": user}
+CALIBRATED = "ece"  # of the true chances, for which it is 0
+BLOCKS = {20: 200, 200: 50, 20_000: 1}  # logs at once: users x logs bound the memory
+OPTIONS: dict[str, dict[str, Any]] = {
+    "linearized": {},
+    "rows": {"unit": "row"},
+    "bootstrap": {"ci_method": "bootstrap", "replicates": 500},
+}
+LARGE_LOGS_BY = ("linearized",)  # others would take hours
+RATES = tuple(dict.fromkeys(kind.ctr for kind in KINDS))
+NOTHING = [0] * len(COUNTS)
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "normal"])
-def test_intervals_contain_the_true_value(method):
-    true_value = fm.evaluate(simulate(MANY_USERS, 10**6), METRICS, **COLUMNS)
-    covered = dict.fromkeys(METRICS, 0)
-    for seed in range(LOGS):
-        report = fm.evaluate(
-            simulate(USERS, seed), METRICS, **COLUMNS, ci=0.95, ci_method=method, replicates=400, seed=seed
-        )
-        for metric in METRICS:
-            low, high = report.result(metric).interval
-            covered[metric] += low <= true_value[metric] <= high
-    coverage = {metric: count / LOGS for metric, count in covered.items()}
-    print(method, coverage)
-    assert all(0.93 <= value <= 0.97 for value in coverage.values()), coverage
+class Cell(NamedTuple):
+    """A kind of log with so many users, and the intervals that are counted."""
+
+    method: str
+    users: int
+    kind: Kind
+
+    def name(self) -> str:
+        return f"{self.method} {self.users} {self.kind.name()}"
 
 
-def test_intervals_by_row_are_too_narrow():
-    """With the row as resampling unit, the interval of a mean is much too narrow."""
-    true_value = fm.evaluate(simulate(MANY_USERS, 10**6), "ctr", **COLUMNS)["ctr"]
-    covered = 0
-    for seed in range(LOGS):
-        report = fm.evaluate(simulate(USERS, seed), "ctr", **COLUMNS, ci=0.95, replicates=200, seed=seed, unit="row")
-        low, high = report.result("ctr").interval
-        covered += low <= true_value <= high
-    print("rows", covered / LOGS)
-    assert covered / LOGS < 0.9
+def count_block(cell: Cell, logs: int, block: int, truth: Mapping[str, float]) -> dict[str, list[int]]:
+    """Evaluate a block of logs, and count of each metric what `COUNTS` says: how often it has been wrong."""
+    method, users, kind = cell
+    log = simulate(kind, users, logs, [users, KINDS.index(kind), block])
+    options = {"label": "click", "group": "user", "ci": 0.95, "n_threads": 1, **OPTIONS[method]}
+    if logs > 1:
+        options["by"] = "log"
+    strings = {string_of(metric, kind): metric for metric in METRICS if method != "rows" or metric not in OF_GROUPS}
+    found = {metric: dict.fromkeys(COUNTS, 0) for metric in strings.values()}
+    for one in fm.evaluate(log, list(strings), score="a", **options):
+        if one.slice or logs == 1:
+            count_interval(found[strings[one.metric]], one.interval, truth[strings[one.metric]])
+    tested = [string for string, metric in strings.items() if metric in TESTED]
+    # Units won and lost are not counted: it takes most of the time.
+    with mock.patch("fastmetrics.engine.scan.resolve_intervals.count_wins", return_value=None):
+        differences = fm.compare(log, tested, scores=["a", "b"], **options)
+    for one in differences:
+        if (one.slice or logs == 1) and not math.isnan(one.pvalue):
+            found[strings[one.metric]]["tests"] += 1
+            found[strings[one.metric]]["rejected"] += one.pvalue <= 0.05
+    return {metric: list(counts.values()) for metric, counts in found.items()}
+
+
+def string_of(metric: str, kind: Kind) -> str:
+    """The metric string; F1 has a threshold that some rows of every kind of log exceed."""
+    if metric == CALIBRATED:
+        return f"{metric}(score=rate)"
+    return f"f1(threshold={2 * kind.ctr})" if metric == "f1" and kind.ctr < 0.25 else metric
+
+
+def count_interval(counts: dict[str, int], interval: tuple[float, float] | None, truth: float) -> None:
+    counts["logs"] += 1
+    if interval is not None:
+        low, high = interval
+        counts["intervals"] += 1
+        counts["below"] += truth < low
+        counts["above"] += truth > high
+
+
+def find_truth(kind: Kind) -> dict[str, float]:
+    """The true values by metric."""
+    of_rows = {string_of(metric, kind): metric for metric in METRICS if metric not in (*OF_GROUPS, CALIBRATED)}
+    values = true_values(kind, list(of_rows), OF_GROUPS)
+    return {of_rows.get(string, string): value for string, value in values.items()} | {CALIBRATED: 0.0}
+
+
+def list_cells(
+    users: Sequence[int] = USERS, rates: Sequence[float] = RATES, methods: Sequence[str] = METHODS
+) -> Iterator[Cell]:
+    """The cells, small logs first."""
+    for method, n_users, kind in itertools.product(methods, users, KINDS):
+        if kind.ctr in rates and (n_users < max(USERS) or method in LARGE_LOGS_BY):
+            yield Cell(method, n_users, kind)
+
+
+def count_cells(results: dict[str, Any], cells: Sequence[Cell], logs: int, minutes: float) -> None:
+    """Count blocks, one of each cell in turn, until every cell has its logs or the time is over."""
+    end = time.monotonic() + 60 * minutes
+    while True:
+        open_cells = [cell for cell in cells if BLOCKS[cell.users] * blocks_of(results, cell) < logs]
+        for cell in open_cells:
+            if time.monotonic() > end:
+                return
+            add_block(results, cell)
+            save(results)
+        if not open_cells:
+            return
+
+
+def blocks_of(results: dict[str, Any], cell: Cell) -> int:
+    return int(results["cells"].get(cell.name(), {"blocks": 0})["blocks"])
+
+
+def add_block(results: dict[str, Any], cell: Cell) -> None:
+    """Count one more block of a cell."""
+    kind, users = cell.kind, cell.users
+    if kind.name() not in results["truth"]:
+        results["truth"][kind.name()] = find_truth(kind)
+    if f"{users} {kind.name()}" not in results["units"]:
+        results["units"][f"{users} {kind.name()}"] = users_with(kind, users)
+    block = blocks_of(results, cell)
+    found = count_block(cell, BLOCKS[users], block, results["truth"][kind.name()])
+    before = results["cells"].get(cell.name(), {"counts": {}})["counts"]
+    counts = {
+        metric: [a + b for a, b in zip(before.get(metric, NOTHING), own, strict=True)] for metric, own in found.items()
+    }
+    results["cells"][cell.name()] = {"blocks": block + 1, "counts": counts}
+
+
+def save(results: dict[str, Any]) -> None:
+    """Write the counts, a line for each cell."""
+    parts = []
+    for name, part in results.items():
+        lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in part.items()]
+        parts.append(f" {json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n }")
+    RESULTS.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--logs", type=int, default=4000)
+    parser.add_argument("--minutes", type=float, default=600)
+    parser.add_argument("--users", type=int, nargs="+", default=USERS)
+    parser.add_argument("--rates", type=float, nargs="+", default=RATES)
+    parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--again", action="store_true", help="forget what was counted before")
+    args = parser.parse_args()
+    results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {"truth": {}, "units": {}, "cells": {}}
+    cells = list(list_cells(args.users, args.rates, args.methods))
+    if args.again:
+        for cell in cells:
+            results["cells"].pop(cell.name(), None)
+    count_cells(results, cells, args.logs, args.minutes)
+    PAGE.write_text(page_of(results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
