@@ -5,6 +5,7 @@ They are refused with ValueError. No kernel reads or writes beyond its arrays, w
 
 import contextlib
 import json
+import math
 
 import numpy as np
 import pyarrow as pa
@@ -380,6 +381,15 @@ def test_rows_that_no_state_counts():
     state.update(log_of())
     parts = take_apart(state.to_bytes())
     refuse(put_together(parts.header | {"rows": 7}, parts.arrays, parts.sections), "states have not the rows it counts")
+
+
+@each_case("sums", [[], [0.0, 0.0], [-1.0], [math.inf], ["x"], [True], None, 3], ids=str)
+def test_sums_of_probabilities_are_numbers(sums):
+    state = fm.Accumulator("logloss", label="y", probabilities=["a", "b"])
+    state.update({"y": [0, 1], "a": [0.5, 0.25], "b": [0.500001, 0.75]})
+    parts = take_apart(state.to_bytes())
+    assert 0 < parts.header["sum_distances"][0] < 2e-6
+    refuse(put_together(parts.header | {"sum_distances": sums}, parts.arrays, parts.sections))
 
 
 def test_values_that_are_no_interval():

@@ -128,9 +128,9 @@ def lists_of(header: dict[str, Any], name: str) -> list[list[Any]]:
     return list(found)
 
 
-def texts_of(header: dict[str, Any], name: str, *default: list[str]) -> list[str]:
+def texts_of(header: dict[str, Any], name: str) -> list[str]:
     """Take a field of the header that is a list of texts."""
-    found = header.pop(name, *default)
+    found = header.pop(name)
     are_texts = isinstance(found, list) and all(isinstance(own, str) for own in found)
     require(are_texts, f"its field {name!r} is no list of texts")
     return list(found)

@@ -106,14 +106,14 @@ def fill_state(
     read_slices(state.slices, arrays.get(header.pop("slices"), np.int64, None, None), reader, place)
     for number, (part, part_header) in enumerate(zip(state.parts, headers, strict=True)):
         read_key_texts(part.reader.key_texts, part_header, arrays)
-        part.reader.float_keys.update(texts_of(part_header, "float_keys", []))
-        distances = tuple(part_header.pop("sum_distances", ()))
+        part.reader.float_keys.update(texts_of(part_header, "float_keys"))
+        distances = part.counts.sum_distances = tuple(part_header.pop("sum_distances"))
+        has_sums = part.plan.is_numeric and part.counts.n_classes is not None
         require(
-            len(distances) in (0, len(part.names.scores))
-            and all(isinstance(own, (int, float)) and 0 <= own < math.inf for own in distances),
+            len(distances) == len(part.names.scores) * has_sums
+            and all(type(own) in (int, float) and 0 <= own < math.inf for own in distances),
             "its sums of probabilities are no numbers",
         )
-        part.counts.sum_distances = distances
         read_counts(part, part_header, arrays)
         read_sums(part, part_header, arrays)
         read_histograms(part, part_header, arrays)

@@ -69,8 +69,8 @@ def write_part(part: PartState, writer: StateWriter, place: str, n_threads: int)
             "minus_one_rows": counts.minus_one_rows,
             **({"partitions": partitions} if partitions else {}),
             **({} if counts.n_classes is None else {"n_classes": counts.n_classes}),
-            **({"sum_distances": counts.sum_distances} if any(counts.sum_distances) else {}),
-            **({"float_keys": sorted(part.reader.float_keys)} if part.reader.float_keys else {}),
+            "sum_distances": counts.sum_distances,
+            "float_keys": sorted(part.reader.float_keys),
             "sums": [
                 [statistics[statistic], output, number, *map(writer.add, sums.arrays())]
                 for (statistic, output, number), sums in part.additive.sums.items()
