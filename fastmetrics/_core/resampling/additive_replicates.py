@@ -342,9 +342,17 @@ class JackknifeUnits:
         return min(n_units, round(n_entries * log(n_entries / n_empty)))
 
     def entries_of(self, numbers: np.ndarray, n_entries: int) -> np.ndarray:
-        """The entries of unit buckets."""
-        own = numbers.astype(np.int64) + self.first
-        return own if n_entries == self.replicates else own * n_entries // self.replicates
+        """The entries of unit buckets, int32."""
+        own = numbers.astype(np.int32, copy=False)
+        own = own + np.int32(self.first) if self.first else own
+        if n_entries == self.replicates:
+            return own
+        return (own.astype(np.int64) * n_entries // self.replicates).astype(np.int32)
+
+    def range_of(self, numbers: np.ndarray, n_entries: int) -> tuple[int, int]:
+        """The first entry of some unit buckets, and how many entries there are up to the last."""
+        first, last = self.entries_of(np.array([numbers.min(), numbers.max()]), n_entries).tolist()
+        return first, last - first + 1
 
 
 class JackknifeStates(AdditiveReplicates):

@@ -74,19 +74,16 @@ class EntriesOfRows:
 
     def add(self, columns: dict[str, np.ndarray], buckets: np.ndarray) -> None:
         """Add the rows of a range of hashes, whose entries are few: tables of them are small."""
-        entries = self.units.entries_of(buckets, self.n_entries)
-        first = int(entries.min())
-        n = int(entries.max()) - first + 1
-        numbers = entries - first
-        if self.reduction.n_slices:
-            numbers += columns[SLICE].astype(np.int64) * n
-        numbers = numbers.astype(np.int32)
+        first, n = self.units.range_of(buckets, self.n_entries)
         n_states = max(1, self.reduction.n_slices) * n
         tables = {key: UnitStateTable(key[0], n_states) for key in self.states}
-        for start in range(0, numbers.shape[0], PIECE_ROWS):
+        for start in range(0, buckets.shape[0], PIECE_ROWS):
             piece = slice(start, start + PIECE_ROWS)
             own = {name: column[piece] for name, column in columns.items()}
-            add_rows(tables, own, self.reduction, numbers[piece])
+            numbers = self.units.entries_of(buckets[piece], self.n_entries) - np.int32(first)
+            if self.reduction.n_slices:
+                numbers += own[SLICE].astype(np.int32) * np.int32(n)
+            add_rows(tables, own, self.reduction, numbers)
         for key, table in tables.items():
             self.states[key].add_range(first, table)
 

@@ -19,6 +19,7 @@ UNIT_BUCKET_BITS = 14
 MAX_UNIT_BUCKETS = 1 << UNIT_BUCKET_BITS
 HASH_BITS = 64
 N_LEAST = 1 << 12
+MOST_WAITING = 1 << 15
 CACHED_WEIGHT_BYTES = 1 << 26  # at most so many weights are drawn once and kept
 
 
@@ -69,7 +70,8 @@ class UnitCounter:
     """
 
     def __init__(self) -> None:
-        self.least = np.empty(0, np.uint64)  # the N_LEAST least hashes, ascending
+        self.found = np.empty(0, np.uint64)  # the least hashes, ascending, but for those that wait
+        self.waiting: list[np.ndarray] = []
         self.prefixes = np.zeros(MAX_UNIT_BUCKETS, np.uint8)
         self.table = np.zeros(4 * MAX_UNIT_BUCKETS, np.uint64)
         self.counts = np.zeros(2, np.int64)  # units in the table; 1 if the hash 0 occurred
@@ -93,10 +95,25 @@ class UnitCounter:
         poisson_weights.record_units(hashes, self.prefixes, self.table, self.counts, MAX_UNIT_BUCKETS)
 
     def keep_least(self, hashes: np.ndarray) -> None:
-        if self.least.shape[0] == N_LEAST:
-            hashes = hashes[hashes < self.least[-1]]
-        if hashes.shape[0]:
-            self.least = np.unique(np.concatenate((self.least, hashes)))[:N_LEAST]
+        if self.found.shape[0] == N_LEAST:
+            hashes = hashes[hashes < self.found[-1]]
+        self.waiting.append(hashes)
+        if sum(own.shape[0] for own in self.waiting) > MOST_WAITING:
+            self.sort_waiting()
+
+    def sort_waiting(self) -> None:
+        hashes = np.sort(np.concatenate((self.found, *self.waiting)))
+        is_new = np.ones(hashes.shape[0], bool)  # faster than `np.unique`
+        is_new[1:] = hashes[1:] != hashes[:-1]
+        self.found = hashes[is_new][:N_LEAST]
+        self.waiting = []
+
+    @property
+    def least(self) -> np.ndarray:
+        """The N_LEAST least hashes, ascending."""
+        if self.waiting:
+            self.sort_waiting()
+        return self.found
 
     def merge(self, other: UnitCounter) -> None:
         self.add(other.hashes())

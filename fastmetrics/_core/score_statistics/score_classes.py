@@ -111,7 +111,7 @@ def join_classes(counts: np.ndarray, n_slices: int) -> np.ndarray | None:
 
 
 class ClassTerms(NamedTuple):
-    """What a row of every class adds, as integers: int64[n_classes, 2] for negatives and positives, times `unit`."""
+    """What a row of every class adds, as integers: int32[n_classes, 2] for negatives and positives, times `unit`."""
 
     table: np.ndarray
     unit: float
@@ -121,4 +121,4 @@ def terms_of(values: Any) -> ClassTerms:
     """The values of every class, float64[n_classes, 2], on a grid: sums of them have the same bits in any order."""
     greatest = float(np.abs(values).max(initial=0.0))
     exponent = TERM_BITS - int(np.frexp(greatest)[1]) if greatest else 0
-    return ClassTerms(np.rint(np.ldexp(values, exponent)).astype(np.int64), float(np.ldexp(1.0, -exponent)))
+    return ClassTerms(np.rint(np.ldexp(values, exponent)).astype(np.int32), float(np.ldexp(1.0, -exponent)))

@@ -128,25 +128,30 @@ def integer_weights(columns: Columns, exponent: int) -> np.ndarray:
 
 
 def find_score_classes(rows: ScoredRows) -> tuple[ScoreClasses, np.ndarray]:
-    """The classes of all scores, and about how many rows each has."""
-    n_rows, score = rows.n_rows, score_name(rows.output.score)
-
-    def count_some(classes: ScoreClasses, share: float) -> np.ndarray:
-        """The number of rows of every class, of a share of the units: the first ones in the order of their hashes."""
-        greatest = np.uint64(min(MOST_HASH, int(share * MOST_HASH)))
-
-        def add(counts: np.ndarray, columns: Columns) -> None:
-            own = columns[score] if share == 1 else columns[score][columns[HASH] <= greatest]
-            counts += np.bincount(classes.of_scores(own), minlength=classes.n_classes)
-
-        return rows.sum([score] if share == 1 else [score, HASH], (classes.n_classes,), add)
+    """The classes of all scores, and about how many rows each has: those of a sample, or of all rows."""
+    score = score_name(rows.output.score)
+    share = min(1.0, SAMPLED_ROWS / max(1, rows.n_rows))
+    sample = sample_scores(rows, share) if share < 1 else np.empty(0)
+    if sample.shape[0] >= SAMPLED_ROWS // 4:
+        return find_classes(sample.dtype, lambda own: np.bincount(own.of_scores(sample), minlength=own.n_classes))
 
     def count(classes: ScoreClasses) -> np.ndarray:
-        share = min(1.0, SAMPLED_ROWS / max(1, n_rows))
-        counts = count_some(classes, share)
-        return counts if share == 1 or counts.sum() >= SAMPLED_ROWS // 4 else count_some(classes, 1.0)
+        def add(counts: np.ndarray, columns: Columns) -> None:
+            counts += np.bincount(classes.of_scores(columns[score]), minlength=classes.n_classes)
+
+        return rows.sum([score], (classes.n_classes,), add)
 
     return find_classes(rows.dtype, count)
+
+
+def sample_scores(rows: ScoredRows, share: float) -> np.ndarray:
+    """The scores of a share of the units: the first ones in the order of their hashes."""
+    score, greatest = score_name(rows.output.score), np.uint64(min(MOST_HASH, int(share * MOST_HASH)))
+
+    def add(own: list[np.ndarray], columns: Columns) -> None:
+        own.append(columns[score][columns[HASH] <= greatest])
+
+    return np.concatenate([scores for own in rows.add([score, HASH], list[np.ndarray], add) for scores in own])
 
 
 class ClassifiedRows(NamedTuple):
@@ -228,19 +233,17 @@ class EntrySums:
 
     def add(self, rows: ClassifiedRows, columns: Columns) -> None:
         """Add the rows of a range of hashes, whose entries are few."""
-        entries = self.units.entries_of(self.units.unit_buckets.bucket_of(columns[HASH]), self.n_entries)
-        first = int(entries.min())
-        n = int(entries.max()) + 1 - first
-        entries = (entries - first).astype(np.int32)
+        buckets = self.units.unit_buckets.bucket_of(columns[HASH])
+        first, n = self.units.range_of(buckets, self.n_entries)
         sums = np.zeros((self.sums.shape[0] * n, *self.sums.shape[2:]), np.int64)
         shift = WEIGHT_BITS if rows.rows.weighted else 0
-        for start in range(0, entries.shape[0], PIECE_ROWS):
+        for start in range(0, buckets.shape[0], PIECE_ROWS):
             piece = slice(start, start + PIECE_ROWS)
             own = {name: column[piece] for name, column in columns.items()}
             found, labels, weights = rows.read(own)
-            numbers = entries[piece]
+            numbers = self.units.entries_of(buckets[piece], self.n_entries) - np.int32(first)
             if self.masses.n_slices:
-                numbers = numbers + own[SLICE].astype(np.int32) * np.int32(n)
+                numbers += own[SLICE].astype(np.int32) * np.int32(n)
             cells = self.masses.cells_of(found, own)
             kernels.add_by_class(numbers, cells, labels, weights, self.table, shift, sums)
         with self.lock:

@@ -18,7 +18,7 @@ def add_by_class(
     classes: NDArray[np.int32] | None,
     labels: NDArray[np.uint8],
     weights: NDArray[np.int64],
-    table: NDArray[np.int64] | None,
+    table: NDArray[np.int32] | None,
     shift: int,
     sums: NDArray[np.int64],
 ) -> None: ...

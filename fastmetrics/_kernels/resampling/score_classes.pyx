@@ -42,7 +42,7 @@ def divide_classes(
 
 def add_by_class(
     const int32_t[::1] units, const int32_t[::1] classes or None, const uint8_t[::1] labels,
-    const int64_t[::1] weights, const int64_t[:, :, ::1] table or None, int shift, int64_t[:, :, ::1] sums,
+    const int64_t[::1] weights, const int32_t[:, :, ::1] table or None, int shift, int64_t[:, :, ::1] sums,
 ):
     """Add every row to sums[unit, label]: 1 to the first, or the weight, and table[class, label] to the others.
 
@@ -56,7 +56,7 @@ def add_by_class(
     cdef int64_t weight = 1
     cdef bint weighted = weights.shape[0] > 0
     cdef int64_t* out
-    cdef const int64_t* terms = NULL
+    cdef const int32_t* terms = NULL
     need_length(b"labels", labels.shape[0], n)
     if weighted:
         need_length(b"weights", weights.shape[0], n)
