@@ -68,11 +68,11 @@ def slices_sentence(differences: Sequence[Difference]) -> str:
     unclear = sum(one.verdict == CANNOT_TELL for one in differences)
     left = f"; {unclear:,} cannot be told apart" if unclear else ""
     if not worse:
-        return f"in slices nothing is shown to be worse, of {len(differences):,} differences{left}"
+        return f"In slices nothing is shown to be worse, of {len(differences):,} differences{left}"
     keys = slice_keys(worse)
     listed = "; ".join(f"{slice_name(one, keys)}: {fact_of(one)}" for one in worse[:MOST_LISTED])
     more = f"; and {len(worse) - MOST_LISTED:,} more" if len(worse) > MOST_LISTED else ""
-    return f"in slices {len(worse):,} of {len(differences):,} differences are worse: {listed}{more}{left}"
+    return f"In slices {len(worse):,} of {len(differences):,} differences are worse: {listed}{more}{left}"
 
 
 def slice_name(one: Difference, keys: Sequence[str]) -> str:

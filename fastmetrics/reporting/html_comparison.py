@@ -85,7 +85,7 @@ def facts_of(comparison: Comparison) -> list[tuple[str, str]]:
         facts.append(("paired by", comparison.unit))
     if comparison.level is not None:
         facts.append(("level", f"{comparison.level * 100:.10g}%"))
-    return [*facts, ("decided", correction_text(comparison)), *facts_of_run(comparison)]
+    return [*facts, ("verdicts", correction_text(comparison)), *facts_of_run(comparison)]
 
 
 # ---------------------------------------------------------------------------------------------------- the forest plot

@@ -96,7 +96,7 @@ def test_the_answer_comes_first():
         "new is worse: logloss +0.100 (0.080 to 0.120)",
         "cannot tell new from old: ap +0.05 (−0.01 to 0.11), where 0.08 would have been shown",
     ]
-    assert leads[3].startswith("in slices 7 of 8 differences are worse: day=7: auc −0.100 (p ")
+    assert leads[3].startswith("In slices 7 of 8 differences are worse: day=7: auc −0.100 (p ")
     assert leads[3].endswith("; and 2 more; 1 cannot be told apart")
     facts = dict(zip(*([own.text() for own in page.all(tag)] for tag in ("dt", "dd")), strict=True))
     assert (facts["dropped"], facts["paired by"]) == ("2 (null: 2)", "user_id")
