@@ -107,6 +107,16 @@ class ClassesInfluence(NamedTuple):
     combine: Callable[..., Any]
 
 
+class PairInfluence(NamedTuple):
+    """What the rows of a share of pairs add to its value.
+
+    `of_cells(masses)` returns two arrays of the shape of `masses`, the weights of cells of classes of targets and of
+    scores, both ascending: what a row of each cell adds to the value to first order, and its share of the pairs.
+    """
+
+    of_cells: Callable[[Any], tuple[Any, Any]]
+
+
 class BinErrors(NamedTuple):
     """The signed errors of bins whose sizes a metric adds up: `find(*states)` has a row for each of many states."""
 
@@ -195,8 +205,9 @@ class MetricSpec:
         `finalise`, or NaN where it has to be asked. Intervals take less time with it.
     influence : callable or None
         `influence(**parameters)` returns a `ScoreInfluence`, which metrics of the order of scores need for linearized
-        intervals, those of several classes a `ClassesInfluence`; or `BinErrors`, with which an interval allows for the
-        noise of bins; None if there are none for these parameters.
+        intervals, those of several classes a `ClassesInfluence`, those of pairs a `PairInfluence`; `BinErrors`, with
+        which an interval allows for the noise of bins; or a text that says why there is no linearized interval. None if
+        there is none of these for the parameters.
     """
 
     name: str

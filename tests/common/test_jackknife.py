@@ -5,7 +5,7 @@ import math
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.engine.scan.linearized import has_linearized
+from fastmetrics.engine.scan.linearized import NO_LINEARIZED, has_linearized, why_not_linearized
 from fastmetrics.testing.sample_logs import sample_log, select
 from support.registry_cases import ALL_CASES
 
@@ -59,3 +59,19 @@ def test_every_metric_has_an_interval_or_a_reason(cases):
         method = "linearized" if has_linearized(case.parsed) else "bootstrap"
         assert f"|method:{method}|" in one.signature, metric
         assert one.interval is not None or one.coverage["interval"], metric
+
+
+def test_metrics_that_are_resampled_say_why():
+    """Every other metric has linearized intervals, or none at all with the reason."""
+    resampled = {
+        case.spec.base_name: case.parsed
+        for case in ALL_CASES
+        if not has_linearized(case.parsed) and case.parsed.no_interval is None and case.parsed.group_stat is None
+    }
+    assert set(resampled) == {
+        "best_threshold", "d2_absolute_error", "d2_pinball", "d2_tweedie", "eer", "median_ae",
+    }  # fmt: skip
+    of_groups = {case.metric: case.parsed for case in ALL_CASES if case.parsed.group_stat is not None}
+    for name, metric in (resampled | of_groups).items():
+        reason = metric.no_interval or why_not_linearized(metric)
+        assert reason != NO_LINEARIZED, name

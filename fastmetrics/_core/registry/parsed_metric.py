@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read_stat
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
-from fastmetrics._core.metric_spec import BinErrors, ClassesInfluence, MetricSpec, ScoreInfluence
+from fastmetrics._core.metric_spec import MetricSpec
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF, METRIC_STRING, format_columns, format_value, read_keywords
 from fastmetrics._core.option_numbers import integer_value
 from fastmetrics._core.registry import registration
@@ -240,12 +240,11 @@ class Metric(metaclass=MetricNames):
         return values
 
     @cached_property
-    def influence(self) -> ScoreInfluence | ClassesInfluence | BinErrors | None:
+    def influence(self) -> Any:
         """What units add to the value, where states alone do not say it: see `MetricSpec.influence`."""
         if self.spec.influence is None or self.group_stat is not None:
             return None
-        found: ScoreInfluence | ClassesInfluence | BinErrors | None = self.spec.influence(**self._all_arguments())
-        return found
+        return self.spec.influence(**self._all_arguments())
 
     def _finalise_mean(self, *states: Any) -> Value:
         value = self.spec.finalise(self._all_arguments(), *states)

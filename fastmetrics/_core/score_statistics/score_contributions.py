@@ -65,12 +65,9 @@ class ScoredRows(NamedTuple):
     def n_rows(self) -> int:
         return sum(block.rows for block in self.source.block_readers([score_name(self.output.score)]))
 
-    @property
-    def dtype(self) -> np.dtype:
-        """The type of the scores."""
-        score = score_name(self.output.score)
-        first = self.source.block_readers([score])[0]
-        dtype: np.dtype = first.load()[score].dtype
+    def dtype_of(self, column: str) -> np.dtype:
+        """The type of a column."""
+        dtype: np.dtype = self.source.block_readers([column])[0].load()[column].dtype
         return dtype
 
     def for_each(self, names: Sequence[str], add: Callable[[Columns], Any]) -> None:
@@ -127,31 +124,39 @@ def integer_weights(columns: Columns, exponent: int) -> np.ndarray:
     return NO_WEIGHTS if weights is None else np.rint(np.ldexp(weights, exponent)).astype(np.int64)
 
 
-def find_score_classes(rows: ScoredRows) -> tuple[ScoreClasses, np.ndarray]:
-    """The classes of all scores, and about how many rows each has: those of a sample, or of all rows."""
-    score = score_name(rows.output.score)
+def find_score_classes(rows: ScoredRows, column: str | None = None) -> tuple[ScoreClasses, np.ndarray]:
+    """The classes of all scores, or of another column of numbers, and about how many rows each has.
+
+    They are those of a sample, or of all rows.
+    """
+    column = column or score_name(rows.output.score)
     share = min(1.0, SAMPLED_ROWS / max(1, rows.n_rows))
-    sample = sample_scores(rows, share) if share < 1 else np.empty(0)
+    sample = sample_numbers(rows, column, share) if share < 1 else np.empty(0)
     if sample.shape[0] >= SAMPLED_ROWS // 4:
         return find_classes(sample.dtype, lambda own: np.bincount(own.of_scores(sample), minlength=own.n_classes))
 
     def count(classes: ScoreClasses) -> np.ndarray:
         def add(counts: np.ndarray, columns: Columns) -> None:
-            counts += np.bincount(classes.of_scores(columns[score]), minlength=classes.n_classes)
+            counts += np.bincount(classes.of_scores(as_floats(columns[column])), minlength=classes.n_classes)
 
-        return rows.sum([score], (classes.n_classes,), add)
+        return rows.sum([column], (classes.n_classes,), add)
 
-    return find_classes(rows.dtype, count)
+    return find_classes(as_floats(np.empty(0, rows.dtype_of(column))).dtype, count)
 
 
-def sample_scores(rows: ScoredRows, share: float) -> np.ndarray:
-    """The scores of a share of the units: the first ones in the order of their hashes."""
-    score, greatest = score_name(rows.output.score), np.uint64(min(MOST_HASH, int(share * MOST_HASH)))
+def sample_numbers(rows: ScoredRows, column: str, share: float) -> np.ndarray:
+    """The numbers of a share of the units: the first ones in the order of their hashes."""
+    greatest = np.uint64(min(MOST_HASH, int(share * MOST_HASH)))
 
     def add(own: list[np.ndarray], columns: Columns) -> None:
-        own.append(columns[score][columns[HASH] <= greatest])
+        own.append(as_floats(columns[column][columns[HASH] <= greatest]))
 
-    return np.concatenate([scores for own in rows.add([score, HASH], list[np.ndarray], add) for scores in own])
+    return np.concatenate([numbers for own in rows.add([column, HASH], list[np.ndarray], add) for numbers in own])
+
+
+def as_floats(numbers: np.ndarray) -> np.ndarray:
+    """Floats as they are, other numbers as float64."""
+    return numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64)
 
 
 class ClassifiedRows(NamedTuple):

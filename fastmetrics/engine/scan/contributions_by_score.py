@@ -12,11 +12,12 @@ from typing import Any
 from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.class_ranges import OfClasses, OutputReduction, split_problems
-from fastmetrics._core.metric_spec import ClassesInfluence, ScoreInfluence
+from fastmetrics._core.metric_spec import ClassesInfluence, PairInfluence, ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import JackknifeUnits
 from fastmetrics._core.resampling.contributions import Contributions
+from fastmetrics._core.score_statistics.pair_contributions import find_pair_contributions
 from fastmetrics._core.score_statistics.score_contributions import ScoredRows, find_score_contributions
 from fastmetrics.engine.scan.intervals import ReplicateKey
 from fastmetrics.engine.scan.resolve import FinalStates
@@ -50,6 +51,10 @@ class ScoreContributions(NamedTuple):
         }
         if plain:
             yield from self.of_rows(rows, plain, False)
+        for own in self.metrics:
+            if isinstance(own.influence, PairInfluence):
+                for slice_number, found in find_pair_contributions(rows, own.influence, self.sizes, self.units):
+                    yield own, slice_number, found
         over_classes = {own.inner: influence.of_problem for own, influence in statistics_over_classes(self.metrics)}
         parts = split_problems([own for own, _ in statistics_over_classes(self.metrics)], self.n_classes)
         reduction = OutputReduction(store, output, weighted, list(filter(self.has, parts)), n_threads)

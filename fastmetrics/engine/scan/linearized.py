@@ -20,7 +20,7 @@ from fastmetrics._core.inference.difference_tests import BEST_VALUES
 from fastmetrics._core.inference.errors import ErrorEstimate
 from fastmetrics._core.inference.greatest_distance import distance_interval
 from fastmetrics._core.inference.intervals import ConfidenceInterval, find_interval
-from fastmetrics._core.metric_spec import BinErrors, ClassesInfluence, ScoreInfluence
+from fastmetrics._core.metric_spec import BinErrors, ClassesInfluence, PairInfluence, ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits, SliceRange
@@ -56,8 +56,16 @@ def has_linearized(metric: Metric) -> bool:
     if metric.no_interval is not None:
         return False
     if metric.spec.exchange == "range":
-        return isinstance(metric.influence, (ScoreInfluence, ClassesInfluence))
+        return isinstance(metric.influence, (ScoreInfluence, ClassesInfluence, PairInfluence))
     return metric.group_stat is None and all(map(adds_up, metric.statistics()))
+
+
+def why_not_linearized(metric: Metric) -> str:
+    """Why a metric has no linearized intervals, and what to do."""
+    reason = "a quantile over groups moves by steps" if metric.group_stat is not None else metric.influence
+    if not isinstance(reason, str):
+        return NO_LINEARIZED
+    return f"the metric has no linearized interval, because {reason}: ask for ci_method='bootstrap'"
 
 
 def adds_up(statistic: Any) -> bool:
@@ -157,7 +165,7 @@ class LinearizedIntervals(NamedTuple):
             return Interval(None, None, {"interval": UNDEFINED})
         if error is None:
             if self.others is None or metric.no_interval is not None:
-                return Interval(None, None, {"interval": metric.no_interval or NO_LINEARIZED})
+                return Interval(None, None, {"interval": metric.no_interval or why_not_linearized(metric)})
             return self.others.interval(metric, output, slice_number, value)
         error = self.of_units(error, slice_number)
         ends, reason = self.find(metric, (metric, output, slice_number), value.value, error)

@@ -268,6 +268,7 @@ def columns_of(points: list[ThresholdPoint]) -> tuple[list[float], list[float], 
     checks={"metric": METRICS, "beta": check_beta},
     default=False,
     variants=("best_threshold(metric=mcc)", "best_threshold(metric=youden)", "best_threshold(metric=fbeta, beta=2)"),
+    influence=lambda **parameters: "the best threshold moves by steps",
 )
 def finalise_best_threshold(parameters: dict[str, Any], state: BestPointState) -> Value:
     """The greatest value of a metric of predictions at any threshold; the coverage has the threshold."""

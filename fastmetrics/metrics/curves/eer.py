@@ -226,6 +226,7 @@ def equal_error_rate_from_rows(rows: OrderedRows, method: str) -> EqualErrorRate
     scale="share",
     variants=("eer(method=mean)", "eer(method=max)", "eer(method=convex_hull)"),
     aliases=("equal_error_rate",),
+    influence=lambda **parameters: "it is where the steps of two rates cross",
 )
 def finalise_equal_error(parameters: dict[str, Any], state: Crossing | Corners) -> Value:
     """Equal error rate: false acceptance at the threshold where it equals false rejection."""

@@ -17,7 +17,7 @@ from fastmetrics._core.state import ManySums, Sums
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import ComparedLosses
+from fastmetrics.metrics.regression.error_statistics import CONSTANT_OF_ALL_ROWS, ComparedLosses
 from fastmetrics.metrics.regression.error_totals import explained_fraction
 from fastmetrics.metrics.regression.mean_pinball_loss import check_alpha, pinball_term
 from fastmetrics.metrics.regression.numeric_targets import TWO_ROWS, check_targets, raise_bad_values
@@ -239,6 +239,7 @@ def finalise_losses(losses: Sums) -> Value:
     variants=("d2_pinball(alpha=0.9)",),
     aliases=("d2_pinball_score",),
     many=many_explained_losses,
+    influence=lambda **parameters: CONSTANT_OF_ALL_ROWS,
 )
 def finalise_d2_pinball(parameters: dict[str, Any], losses: Sums) -> Value:
     """The share of the pinball loss that predictions explain, compared with a constant quantile of the labels."""
@@ -256,6 +257,7 @@ def finalise_d2_pinball(parameters: dict[str, Any], losses: Sums) -> Value:
     default=False,
     aliases=("d2_absolute_error_score",),
     many=many_explained_losses,
+    influence=lambda **parameters: CONSTANT_OF_ALL_ROWS,
 )
 def finalise_d2_absolute_error(parameters: dict[str, Any], losses: Sums) -> Value:
     """The share of the absolute error that predictions explain, compared with the median of the labels."""

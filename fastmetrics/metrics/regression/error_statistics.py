@@ -105,6 +105,9 @@ class CenteredMoments(Moments):
     center_errors = True
 
 
+CONSTANT_OF_ALL_ROWS = "the constant that it compares with is found in all rows first"  # so it is not linearized
+
+
 class ComparedLosses(TwoPassStatistic):
     """The sums of a loss of the predictions, and of the same loss of a constant; a subclass says which constant.
 

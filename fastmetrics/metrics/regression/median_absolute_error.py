@@ -142,6 +142,7 @@ def absolute_errors(targets: NumericTargets, out: np.ndarray | None = None) -> n
     direction="minimize",
     scale="ratio",
     aliases=("median_absolute_error",),
+    influence=lambda **parameters: "a median moves by steps",
 )
 def finalise_median_absolute_error(parameters: dict[str, Any], middle: MiddleValues) -> Value:
     """The median of the absolute errors."""

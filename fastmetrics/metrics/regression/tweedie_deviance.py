@@ -18,7 +18,12 @@ from fastmetrics._core.state import ManySums, Sums
 from fastmetrics._core.statistic import Positioned, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import ComparedLosses, RowWeights, shift_tiny_weights
+from fastmetrics.metrics.regression.error_statistics import (
+    CONSTANT_OF_ALL_ROWS,
+    ComparedLosses,
+    RowWeights,
+    shift_tiny_weights,
+)
 from fastmetrics.metrics.regression.mean_error import mean_error
 from fastmetrics.metrics.regression.numeric_targets import TWO_ROWS, NumericTargets, check_single_output
 from fastmetrics.metrics.regression.output_averages import mean_per_output
@@ -337,6 +342,7 @@ def many_explained_deviances(parameters: dict[str, Any], deviances: ManySums) ->
     variants=("d2_tweedie(power=1)", "d2_tweedie(power=2)", "d2_tweedie(power=1.5)"),
     aliases=("d2_tweedie_score",),
     many=many_explained_deviances,
+    influence=lambda **parameters: CONSTANT_OF_ALL_ROWS,
 )
 def finalise_d2_tweedie(parameters: dict[str, Any], deviances: Sums) -> Value:
     """The share of the Tweedie deviance that predictions explain, compared with the mean of the labels."""

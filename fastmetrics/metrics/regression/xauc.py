@@ -24,6 +24,7 @@ from fastmetrics._core.exchange.range_exchange import ordered_keys
 from fastmetrics._core.exchange.row_ranges import Allocate, RowRange, RowRangeStatistic
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans, span_of
 from fastmetrics._core.kinds import NUMBERS
+from fastmetrics._core.metric_spec import PairInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.registry import metric
@@ -423,9 +424,25 @@ def join_equal_targets(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]
     return keys[starts], np.diff(np.append(starts, keys.shape[0])).astype(np.uint64)[:, None]
 
 
+def concordance_influence(masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What a row of each class of targets and of scores adds to the value, and its share of the pairs."""
+    of_scores = masses.sum(axis=0)
+    lower = masses.cumsum(axis=0) - masses
+    higher = of_scores - lower - masses
+    below_lower, below_higher = (own.cumsum(axis=1) - own / 2 for own in (lower, higher))
+    won = below_lower + higher.sum(axis=1, keepdims=True) - below_higher
+    pairs = (lower + higher).sum(axis=1, keepdims=True)
+    total = (masses * pairs).sum() / 2
+    if not total:
+        return np.zeros_like(masses), np.zeros_like(masses)
+    value = (masses * won).sum() / 2 / total
+    return (won - value * pairs) / total, np.broadcast_to(pairs / (2 * total), masses.shape)
+
+
 @metric(
     "xauc",
     exchange="range",
+    influence=lambda: PairInfluence(concordance_influence),
     scale="share",
     roles=NUMBERS,
     statistics=ConcordantPairs(),

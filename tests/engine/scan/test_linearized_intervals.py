@@ -318,3 +318,32 @@ def test_slices_of_areas_of_classes_have_the_errors_of_their_rows():
         for own in evaluate_classes(select(log, log["channel"] == channel)):
             found = sliced.result(own.metric, slice={"channel": channel})
             assert found.standard_error == pytest.approx(own.standard_error, rel=1e-6)
+
+
+def test_errors_of_pairs_of_targets_and_scores():
+    """Of two targets they are those of the area; weights count as repeated rows, and rows in any order."""
+    log = make_log(3000, 60)
+    log["minutes"] = np.round(np.random.default_rng(6).exponential(size=3000) + log["new"], 1)
+    two = evaluate(log, ["xauc", "auc"])
+    assert two.result("xauc").standard_error == pytest.approx(two.result("auc").standard_error, rel=0.01)
+    log["copies"] = 1 + log["user"] % 3
+    repeated = select(log, np.repeat(np.arange(3000), log["copies"]))
+    asked = {"label": "minutes", "score": "new", "unit": "user", "ci": 0.95}
+    weighted = fm.evaluate(log, "xauc", weight="copies", **asked).result("xauc")
+    assert weighted.standard_error == pytest.approx(
+        fm.evaluate(repeated, "xauc", **asked).result("xauc").standard_error, rel=1e-3
+    )
+    sliced = fm.evaluate(log, "xauc", by="channel", **asked)
+    shuffled = select(log, np.random.default_rng(1).permutation(3000))
+    again = fm.evaluate(shuffled, "xauc", by="channel", memory_limit="1MiB", **asked)
+    assert list(again) == list(sliced)
+    for channel in range(3):
+        alone = fm.evaluate(select(log, log["channel"] == channel), "xauc", **asked).result("xauc")
+        own = sliced.result("xauc", slice={"channel": channel})
+        assert own.standard_error == pytest.approx(alone.standard_error, rel=0.02)
+
+
+def test_linearized_intervals_that_do_not_exist_have_a_reason():
+    result = evaluate(make_log(), "eer", ci_method="linearized").result("eer")
+    assert result.interval is None
+    assert result.coverage["interval"].startswith("the metric has no linearized interval, because it is where")
