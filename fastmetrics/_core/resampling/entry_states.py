@@ -30,7 +30,6 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits
 from fastmetrics._core.resampling.row_replicates import PIECE_ROWS, RowReduction, for_each_range
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
-from fastmetrics._core.statistic import ByUnit
 
 MAX_STATE_BYTES = 1 << 29  # of the states of all entries
 NONZERO_INTEGERS = 10  # about so many integers of a state are not zero
@@ -39,9 +38,7 @@ Tables = dict[tuple[Any, int], UnitStateTable]
 
 
 def fits_in_tables(store: BlockStore, reductions: Sequence[RowReduction], units: JackknifeUnits) -> bool:
-    """Do all statistics add rows to many states, and do their states fit into memory?"""
-    if not all(isinstance(own, ByUnit) for reduction in reductions for own in reduction.statistics):
-        return False
+    """Do the states of all entries fit into memory?"""
     n_states = sum(
         max(1, own.n_slices) * n_entries_of(own, units) * len(own.statistics) * len(own.outputs) for own in reductions
     )

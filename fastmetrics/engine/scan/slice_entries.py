@@ -16,6 +16,7 @@ from fastmetrics._core.resampling.cell_entries import CellEntries
 from fastmetrics._core.resampling.entry_states import add_entries, fits_in_memory, fits_in_tables
 from fastmetrics._core.resampling.group_entries import EntriesOfGroups, EntryAccumulators
 from fastmetrics._core.resampling.row_replicates import RowReduction
+from fastmetrics._core.statistic import ByUnit
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import SlicePass
 from fastmetrics.engine.plan.metric_plan import Plan
@@ -102,7 +103,7 @@ def entries_of_slices(
         return
     of_rows = states_of_entries(part, rest, units, n_threads)
     found = EntryStates({}) if of_rows is None else of_rows
-    others = rest if of_rows is None else rest.with_statistics(none=())
+    others = rest if of_rows is None else rest.with_statistics(none=divide_by_unit(rest)[1])
     of_groups = entries_of_groups(part, rest, units, part.slice_pass.n_slices)
     if of_groups is not None and part.group_exchange is not None:
         others = others.with_statistics(hash=())
@@ -114,6 +115,12 @@ def entries_of_slices(
         of_others = EntryStates(found.by_key | replicate_additive(part, others, units, units_of, n_threads, slices))
         of_others.together = found.together
         yield slices, of_others
+
+
+def divide_by_unit(plan: Plan) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The statistics of rows that add rows to many states in one call, and the others."""
+    by_unit = tuple(own for own in plan.statistics["none"] if isinstance(own, ByUnit))
+    return by_unit, tuple(own for own in plan.statistics["none"] if own not in by_unit)
 
 
 def entries_of_groups(part: PartState, plan: Plan, units: JackknifeUnits, n_slices: int) -> EntriesOfGroups | None:
@@ -145,13 +152,17 @@ def reduce_to_entries(
 
 
 def states_of_entries(part: PartState, plan: Plan, units: JackknifeUnits, n_threads: int) -> EntryStates | None:
-    """The states of rows by entry, of the slices of the current pass; None if `replicate_additive` has to make them."""
-    if part.unit_exchange is None or part.states_by_unit or not plan.needs("none"):
+    """The states of rows by entry, of the slices of the current pass; None if `replicate_additive` has to make them.
+
+    They are those of the statistics that add rows to many states in one call.
+    """
+    by_unit, _ = divide_by_unit(plan)
+    if part.unit_exchange is None or part.states_by_unit or not by_unit:
         return None  # no rows are stored, or only those of the first units
     store, n_slices = part.unit_exchange.store, part.slice_pass.n_slices
     adds_slices = part.slice_pass.all_rows and n_slices and units.n_entries(0) == units.n_entries(None)
     reductions = [
-        RowReduction(plan.statistics["none"], part.outputs, n, part.score_epsilons)
+        RowReduction(by_unit, part.outputs, n, part.score_epsilons)
         for n in part.slice_pass.slice_counts()[bool(adds_slices) :]
     ]
     if not fits_in_tables(store, reductions, units):
