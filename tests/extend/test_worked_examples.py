@@ -180,3 +180,16 @@ def test_examples_pass_all_checks(name):
 def test_examples_are_short(name, worked_examples):
     with open(worked_examples[name].__file__, encoding="utf-8") as file:
         assert len(file.readlines()) <= 120
+
+
+def test_metrics_of_sums_have_linearized_intervals():
+    """Their finaliser is asked for the value without each unit; the others are resampled."""
+    log = make_log(600)
+    units, report = np.unique(log["user"]), evaluate(log, ci=0.9, unit="user")
+    methods = {own.metric: "|method:linearized|" in own.signature for own in report}
+    assert methods == {name: name in ("cvr", "snips") for name in NAMES}
+    without = [evaluate({name: column[log["user"] != unit] for name, column in log.items()}) for unit in units]
+    for name in ("cvr", "snips"):
+        squares = [(report[name] - one[name]) ** 2 for one in without]
+        expected = math.sqrt((len(units) - 1) / len(units) * math.fsum(squares))
+        assert report.result(name).standard_error == pytest.approx(expected, rel=1e-9)
