@@ -23,6 +23,7 @@ from fastmetrics._core.inference.difference_tests import (
     compared_change,
 )
 from fastmetrics._core.inference.errors import ErrorEstimate
+from fastmetrics._core.metric_spec import BinErrors
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS, UnitBuckets
@@ -310,6 +311,7 @@ def explain_missing_counts(metrics: Sequence[Metric], buckets: UnitBuckets | Non
             reasons.setdefault("rows of all units are ranked together", []).append(metric)
         elif exchange == "none" and not has_unit_values(metric):
             whole = "partition" if metric.spec.target == "partition" else "confusion matrix"
+            whole = "set of bins" if isinstance(metric.influence, BinErrors) else whole
             reasons.setdefault(f"all rows are one {whole}", []).append(metric)
         elif exchange == "none" and buckets is not None and buckets.bits != HASH_BITS:
             reasons.setdefault(f"there are more than {MAX_UNIT_BUCKETS:,} units", []).append(metric)

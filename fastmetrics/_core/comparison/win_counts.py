@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,8 @@ from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HASH, HashExchange
 from fastmetrics._core.group_accumulators import GroupAccumulators, StateKey
+from fastmetrics._core.metric_spec import BinErrors
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.counted_row_replicates import CountedRows, add_counted_rows
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
@@ -202,31 +201,6 @@ class UnitStates:
         return np.array(values, np.float64)
 
 
-def count_unit_wins(
-    store: BlockStore, metrics: Sequence[Metric], reduction: RowReduction, unit_buckets: UnitBuckets, n_threads: int
-) -> dict[WinKey, WinCounts]:
-    """Units won, lost and tied by (metric, pair, slice), for every pair except the first one of its label.
-
-    Every unit bucket must be one unit. The store has the hash of every row's unit.
-    """
-    # The parts of a large partition stay together: a unit must be complete before its values are compared.
-    by_partition = groupby(row_ranges(store, max_loaded_bytes(store)), lambda bounds: bounds[:2])
-    ranges = [list(parts) for _, parts in by_partition]
-
-    def count(own: tuple[dict[WinKey, WinCounts], Scratch], number: int) -> None:
-        counts, scratch = own
-        states = UnitStates(unit_buckets)
-        add_units(store, reduction, states, ranges[number], scratch)
-        for key, wins in compare_units(states, metrics, reduction.outputs):
-            counts.setdefault(key, WinCounts()).merge(wins)
-
-    merged: dict[WinKey, WinCounts] = {}
-    for counts, _ in accumulate(len(ranges), lambda: (dict[WinKey, WinCounts](), Scratch()), count, n_threads):
-        for key, wins in counts.items():
-            merged.setdefault(key, WinCounts()).merge(wins)
-    return merged
-
-
 def add_units(
     store: BlockStore,
     reduction: RowReduction,
@@ -270,8 +244,10 @@ def compare_units(
 def has_unit_values(metric: Metric) -> bool:
     """Is the metric made of sums over rows, and is one value better than another?
 
-    Tables of labels are left out: the rows of one unit say nothing about a partition of all rows, and are few for a
-    confusion matrix.
+    Tables of labels and bins are left out: the rows of one unit say nothing about a partition of all rows, and are few
+    for a confusion matrix or for bins.
     """
     spec = metric.spec
+    if isinstance(metric.influence, BinErrors):
+        return False
     return spec.exchange == "none" and spec.direction in UTILITY and spec.target not in ("partition", "prediction")

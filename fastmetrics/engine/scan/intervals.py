@@ -45,7 +45,7 @@ from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.found_interval import Interval
 from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
-from fastmetrics.engine.scan.paired_models import RowTest, count_wins
+from fastmetrics.engine.scan.paired_models import RowTest
 from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import (
     FinalStates,
@@ -144,8 +144,7 @@ def resample(
             found, every = slice_pass.rename(found), slices_of_pass(slice_pass)
             values |= finalise_replicates(part, found, resampling.replicates, by_score, every, counter.advance)
     counter.finish()
-    wins = count_wins(part, unit_buckets, n_threads) if resampling.in_pairs else None
-    return MetricReplicates(values, unit_buckets, resampling, units_of, wins)
+    return MetricReplicates(values, unit_buckets, resampling, units_of)
 
 
 def count_passes(

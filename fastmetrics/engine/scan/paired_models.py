@@ -17,7 +17,6 @@ from fastmetrics._core.comparison.win_counts import (
     add_units,
     compare_units,
     count_group_wins,
-    count_unit_wins,
     has_unit_values,
 )
 from fastmetrics._core.inference.difference_tests import NO_ERROR
@@ -45,21 +44,6 @@ class UnitsOf(NamedTuple):
     """Takes the place of a statistic in the keys of states: of every unit by itself."""
 
     statistic: Any
-
-
-def count_wins(part: PartState, unit_buckets: UnitBuckets, n_threads: int) -> dict[WinKey, WinCounts]:
-    """Win counts: of groups for metrics of groups, of units for metrics that are sums, if units are few."""
-    wins = count_wins_of_groups(part, n_threads)
-    metrics = metrics_by_unit(part, unit_buckets)
-    for slice_pass in iterate_passes(part) if metrics else ():
-        if part.counted_rows is None and part.unit_exchange is not None:
-            found = count_unit_wins(
-                part.unit_exchange.store, metrics, sums_of_rows(part, metrics), unit_buckets, n_threads
-            )
-        else:
-            found = dict(compare_units(states_by_unit(part, metrics, unit_buckets), metrics, part.outputs))
-        wins |= slice_pass.rename(found)
-    return wins
 
 
 def count_wins_of_groups(part: PartState, n_threads: int) -> dict[WinKey, WinCounts]:

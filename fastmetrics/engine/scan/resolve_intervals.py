@@ -20,10 +20,11 @@ from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.scan.group_units import find_units
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates, fits_in_one_pass, resample
 from fastmetrics.engine.scan.linearized import ErrorsOfValues, LinearizedIntervals, divide_metrics, linearize
-from fastmetrics.engine.scan.paired_models import count_wins, test_rows
+from fastmetrics.engine.scan.paired_models import test_rows
 from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import FinalStates, resolve
 from fastmetrics.engine.scan.slice_entries import entries_of_groups
+from fastmetrics.engine.scan.unit_wins import count_wins
 
 Intervals = MetricReplicates | AnalyticIntervals | LinearizedIntervals
 
@@ -44,7 +45,9 @@ def resolve_intervals(
     if not resampling.is_linearized:
         replicate_weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)
         states, group_states = resolve_groups(part, plan, replicate_weights, units_of, n_threads, progress)
-        return states, resample(part, resampling, n_threads, units, group_states, progress)
+        found = resample(part, resampling, n_threads, units, group_states, progress)
+        wins = count_wins(part, unit_buckets, n_threads) if resampling.in_pairs else None
+        return states, found._replace(wins=wins)
     linearized, others = divide_metrics(plan.metrics, resampling)
     jackknife = JackknifeUnits(unit_buckets, len(part.slices))
     states, of_groups = resolve_group_entries(part, plan.of(linearized), jackknife, units_of, n_threads, progress)
