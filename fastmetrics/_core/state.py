@@ -159,8 +159,10 @@ class Sums(State):
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows, if it is a field."""
-        return int(self.counts_of("rows").sum()) if "rows" in self.fields.spans else None
+        """The number of rows, if it is a count; a metric of somebody else's may have a sum of this name."""
+        field = self.fields.by_name.get("rows")
+        is_count = field is not None and field.type is FieldType.COUNT
+        return int(self.counts_of("rows").sum()) if is_count else None
 
     def copy(self) -> Sums:
         """A state that changes apart from this one."""
