@@ -50,6 +50,7 @@ revealed = [
     reveal_type(comparison["auc"].won),  # reveals: int | None
     reveal_type(comparison["auc"].verdict),  # reveals: str
     reveal_type(fm.sample_size(comparison, "auc", 0.001)),  # reveals: int
+    reveal_type(fm.compare_reports(report, report, margin={"auc": 0.001})),  # reveals: Comparison
 ]
 
 warnings.simplefilter("ignore", fm.UndefinedMetricWarning)

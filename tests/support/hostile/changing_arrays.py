@@ -39,7 +39,7 @@ WITHOUT_ARRAYS = {
     "corpus_bleu", "sentence_bleu", "corpus_chrf", "sentence_chrf", "compare_texts", "corpus_meteor", "sentence_meteor",
     "corpus_nist", "sentence_nist", "rouge_score", "segment_statistics", "corpus_ter", "sentence_ter", "tokenize",
     "chi2_test", "two_proportion_test", "tukey_hsd", "coco_map", "voc_map", "mask_iou", "mask_areas", "decode_masks",
-    "compare_runs", "expected_mutual_information", "metric_at_thresholds",
+    "compare_reports", "compare_runs", "expected_mutual_information", "metric_at_thresholds", "sample_size",
 }  # fmt: skip
 
 
