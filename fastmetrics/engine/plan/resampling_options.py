@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.inference.anytime import TIGHTEST_AT
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import GROUP_ROLE
 from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, as_key, format_key, with_text_names
@@ -49,7 +48,11 @@ class Resampling(NamedTuple):
     @property
     def tightest_at(self) -> float | None:
         """As of `anytime.py`; None if the log is looked at once."""
-        return TIGHTEST_AT if self.method == ANYTIME else None
+        if self.method != ANYTIME:
+            return None
+        from fastmetrics._core.inference.anytime import TIGHTEST_AT  # it imports distributions
+
+        return TIGHTEST_AT
 
     @property
     def unit_to_read(self) -> Key | None:
