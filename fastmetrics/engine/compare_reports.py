@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.columns.validation import check_option
 from fastmetrics._core.comparison.comparison import Comparison, Difference
 from fastmetrics._core.comparison.decided_differences import OpenDifference, decide
 from fastmetrics._core.comparison.multiple_testing import read_correction
@@ -91,7 +90,6 @@ def compare_reports(
     if len(set(names)) != 2:
         raise ValueError(f"names must be two different ones; found {names!r}")
     correction_name = read_correction(correction)
-    check_option(correction_name, "correction", BY_NAME["correction"].choices)
     margins = {} if margin is None else canonical_value(BY_NAME["margin"], margin, DEFAULTS) or {}
     first, second = ({key_of(result): result for result in report.results} for report in (before, after))
     common = [key for key in first if key in second]

@@ -454,3 +454,12 @@ def test_any_number_in_any_array(name, data):
     # Sums that no rows can have may be greater than any float.
     with contextlib.suppress(OverflowError):
         outcome(state.merge(with_other_source(make(name))))
+
+
+@each_case("differing", [[], [False], [False, True, True], [True, True], [False, 1], [False, None], None, 3], ids=str)
+def test_models_are_equal_or_not(differing):
+    state = fm.Accumulator("auc", label="y", score=["a", "b"])
+    state.update({"y": [0, 1], "a": [0.5, 0.25], "b": [0.5, 0.75]})
+    parts = take_apart(state.to_bytes())
+    assert parts.header["differing"] == [False, True]
+    refuse(put_together(parts.header | {"differing": differing}, parts.arrays, parts.sections))

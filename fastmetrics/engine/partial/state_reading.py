@@ -114,6 +114,7 @@ def fill_state(
             and all(type(own) in (int, float) and 0 <= own < math.inf for own in distances),
             "its sums of probabilities are no numbers",
         )
+        read_differing(part, part_header)
         read_counts(part, part_header, arrays)
         read_sums(part, part_header, arrays)
         read_histograms(part, part_header, arrays)
@@ -248,6 +249,15 @@ def rows_of_slices(part: PartState) -> dict[int | None, int]:
     if part.additive.counts is not None:
         return {number: own.rows for number, own in part.additive.counts.counts().items()}
     return {None: part.counts.rows_kept} if part.counts.rows_kept else {}
+
+
+def read_differing(part: PartState, header: dict[str, Any]) -> None:
+    """Which models have other values than the first; known of several models as soon as a row is kept."""
+    found = part.counts.differing = tuple(header.pop("differing"))
+    several = len(part.names.scores) if len(part.names.scores) > 1 else 0
+    lengths = (several,) if part.counts.rows_kept else (0, several)
+    fits = len(found) in lengths and all(type(own) is bool for own in found) and not any(found[:1])
+    require(fits, "it does not say which models are equal")
 
 
 def load_state(state: State, numbers: list[Any], arrays: ArrayReader) -> None:

@@ -70,6 +70,7 @@ def write_part(part: PartState, writer: StateWriter, place: str, n_threads: int)
             **({"partitions": partitions} if partitions else {}),
             **({} if counts.n_classes is None else {"n_classes": counts.n_classes}),
             "sum_distances": counts.sum_distances,
+            "differing": counts.differing,
             "float_keys": sorted(part.reader.float_keys),
             "sums": [
                 [statistics[statistic], output, number, *map(writer.add, sums.arrays())]

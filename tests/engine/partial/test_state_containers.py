@@ -106,3 +106,19 @@ def test_a_field_twice():
     sections = sections_of(GOOD)
     text = sections[HEADER].replace(b'"filtered": 0', b'"filtered": 1, "filtered": 0')
     refuse(seal(sections | {HEADER: text}), "a field of state.json is there twice: rows")
+
+
+def test_states_keep_which_models_are_equal():
+    log = {"y": [0, 1, 1], "a": [0.1, 0.5, 0.9], "b": [0.1, 0.5, 0.9], "c": [0.1, 0.5, 0.8]}
+    accumulator = fm.Accumulator("auc", label="y", score=["a", "b", "c"])
+    accumulator.update(log)
+    restored = fm.Accumulator.from_bytes(accumulator.to_bytes())
+    for own in (accumulator, restored):
+        (part,) = own._state.states[0].parts
+        assert part.counts.differing == (False, False, True)
+        assert [part.counts.is_equal(model) for model in range(3)] == [True, True, False]
+    other = fm.Accumulator("auc", label="y", score=["a", "b", "c"])
+    other.update(log | {"b": [0.1, 0.5, 0.8]})
+    restored.merge(fm.Accumulator.from_bytes(other.to_bytes()))
+    (part,) = restored._state.states[0].parts
+    assert part.counts.differing == (False, True, True)
