@@ -6,9 +6,10 @@ import typer
 from typer.core import TyperCommand
 
 import fastmetrics
-from fastmetrics.cli import coco, compare, evaluate, list_metrics, trec, voc
+from fastmetrics.cli import coco, list_metrics, trec, voc
 from fastmetrics.cli.installation import doctor, selfcheck
-from fastmetrics.cli.log_evaluation import LogCommand
+from fastmetrics.cli.logs import compare, evaluate
+from fastmetrics.cli.logs.log_evaluation import LogCommand
 from fastmetrics.cli.synthetic import demo, sample_log
 from fastmetrics.cli.terminal import examples, show_error
 from fastmetrics.cli.text import bleu, chrf, meteor, nist, rouge, ter

@@ -16,7 +16,7 @@ import typer
 
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.results.output_files import check_target, complete_or_nothing, write_text
-from fastmetrics.cli.log_options import LogOptions
+from fastmetrics.cli.logs.log_options import LogOptions
 from fastmetrics.cli.terminal import shown_path
 from fastmetrics.reporting.tables import Document
 from fastmetrics.reporting.text_tables import document_text

@@ -11,7 +11,7 @@ from rich.text import Text
 
 import fastmetrics
 from fastmetrics._core.results.output_files import complete_or_nothing
-from fastmetrics.cli.log_evaluation import call_on_log, default_metrics
+from fastmetrics.cli.logs.log_evaluation import call_on_log, default_metrics
 from fastmetrics.cli.options import LogUsers
 from fastmetrics.cli.synthetic.sample_log import default_users, evaluate_command, write_click_log
 from fastmetrics.cli.terminal import examples, program

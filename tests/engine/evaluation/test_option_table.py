@@ -107,7 +107,7 @@ def test_every_keyword_is_in_the_table(name):
 def test_commands_have_the_options_of_the_table():
     """Those of both commands for logs stand in their shared record, with the flags and defaults of the table."""
     pytest.importorskip("typer")
-    from fastmetrics.cli.log_options import FIELDS
+    from fastmetrics.cli.logs.log_options import FIELDS
     from fastmetrics.cli.question_options import OF_LOGS, flags_of
 
     for option in OF_LOGS.values():

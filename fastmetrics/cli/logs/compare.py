@@ -9,13 +9,13 @@ from rich.text import Text
 import fastmetrics
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics.cli import options
-from fastmetrics.cli.config import with_config
-from fastmetrics.cli.found_columns import show_columns
-from fastmetrics.cli.gates import FORM, Gate, read_gate
-from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
-from fastmetrics.cli.log_options import LogOptions, reject_unused_options, shared_options
+from fastmetrics.cli.logs.config import with_config
+from fastmetrics.cli.logs.found_columns import show_columns
+from fastmetrics.cli.logs.gates import FORM, Gate, read_gate
+from fastmetrics.cli.logs.log_evaluation import read_level, read_metrics, run_on_log
+from fastmetrics.cli.logs.log_options import LogOptions, reject_unused_options, shared_options
+from fastmetrics.cli.logs.task_options import read_tasks
 from fastmetrics.cli.outputs import Tables, read_outputs
-from fastmetrics.cli.task_options import read_tasks
 from fastmetrics.cli.terminal import GATE_FAILED, examples, standard_error
 from fastmetrics.engine.evaluation.options import BY_NAME
 

@@ -14,8 +14,8 @@ from fastmetrics._core.columns.validation import LabelError, ProbabilityError
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import SCORE_ROLE
-from fastmetrics.cli.config import stored_question
-from fastmetrics.cli.input_options import read_data
+from fastmetrics.cli.logs.config import stored_question
+from fastmetrics.cli.logs.input_options import read_data
 from fastmetrics.cli.outputs import Outputs, Tables, write_result
 from fastmetrics.cli.terminal import show_warning
 

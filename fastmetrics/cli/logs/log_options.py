@@ -14,9 +14,10 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics.cli import input_options, options
+from fastmetrics.cli import options
+from fastmetrics.cli.logs import input_options
+from fastmetrics.cli.logs.task_options import read_tasks
 from fastmetrics.cli.question_options import OF_LOGS, command_option, further_options
-from fastmetrics.cli.task_options import read_tasks
 from fastmetrics.engine.evaluation.options import options_of
 from fastmetrics.engine.evaluation.options.option import EVALUATE
 

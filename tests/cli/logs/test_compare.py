@@ -206,7 +206,7 @@ def make_comparison(*differences, **options):
 
 
 def failures(text, comparison):
-    from fastmetrics.cli.gates import read_gate
+    from fastmetrics.cli.logs.gates import read_gate
 
     return list(read_gate(text).failures(comparison))
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.cli.log_evaluation import call_on_log
+from fastmetrics.cli.logs.log_evaluation import call_on_log
 from support.cases import assert_raises, each_case
 from support.command_line import plain, run
 from support.files.log_files import write_csv, write_ipc, write_parquet

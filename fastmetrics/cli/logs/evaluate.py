@@ -7,10 +7,10 @@ import typer
 
 import fastmetrics
 from fastmetrics.cli import options
-from fastmetrics.cli.config import with_config
-from fastmetrics.cli.found_columns import show_columns
-from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
-from fastmetrics.cli.log_options import LogOptions, reject_unused_options, shared_options
+from fastmetrics.cli.logs.config import with_config
+from fastmetrics.cli.logs.found_columns import show_columns
+from fastmetrics.cli.logs.log_evaluation import read_level, read_metrics, run_on_log
+from fastmetrics.cli.logs.log_options import LogOptions, reject_unused_options, shared_options
 from fastmetrics.cli.outputs import Tables, read_outputs
 from fastmetrics.cli.terminal import examples, show_warning
 

@@ -15,9 +15,9 @@ pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from fastmetrics.cli.compare import compare  # noqa: E402
-from fastmetrics.cli.evaluate import evaluate  # noqa: E402
-from fastmetrics.cli.log_options import FIELDS, MORE, PANELS, LogOptions, shared_options  # noqa: E402
+from fastmetrics.cli.logs.compare import compare  # noqa: E402
+from fastmetrics.cli.logs.evaluate import evaluate  # noqa: E402
+from fastmetrics.cli.logs.log_options import FIELDS, MORE, PANELS, LogOptions, shared_options  # noqa: E402
 
 COMMANDS = {"evaluate": evaluate, "compare": compare}
 MODELS = ["--label", "y", "--score", "a", "--score", "b"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fastmetrics.cli import options
-from fastmetrics.cli.log_options import LogOptions
+from fastmetrics.cli.logs.log_options import LogOptions
 from fastmetrics.cli.terminal import message_of
 from fastmetrics.engine.evaluation.options import BY_NAME
 
