@@ -66,7 +66,7 @@ def main() -> None:
         log, page = Path(folder, "visits.parquet"), (arguments.html or Path(folder, "report.html")).absolute()
         pq.write_table(prepare_log(arguments.log), log)
         columns = ["--label", "visited", "--score", "co_visits", "--score", "popularity", "--group", "user_id"]
-        options = ["--by", "page", "--metrics", METRICS, "--ci", "95", "--html", str(page)]
+        options = ["--by", "page", "--metrics", METRICS, "--ci", "95", "-o", str(page)]
         subprocess.run([sys.executable, "-m", "fastmetrics", "evaluate", str(log), *columns, *options], check=True)
         browser = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
         window = [f"--user-data-dir={folder}/profile", f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={SCREENSHOT}"]

@@ -3,15 +3,15 @@
 from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
 import fastmetrics
 from fastmetrics.cli import coco, list_metrics, trec, voc
+from fastmetrics.cli.command import Command, Group, UsageError
 from fastmetrics.cli.installation import doctor, selfcheck
 from fastmetrics.cli.logs import compare, evaluate
 from fastmetrics.cli.logs.log_evaluation import LogCommand
 from fastmetrics.cli.synthetic import demo, sample_log
-from fastmetrics.cli.terminal import examples, show_error
+from fastmetrics.cli.terminal import examples, show_error, show_usage_error
 from fastmetrics.cli.text import bleu, chrf, meteor, nist, rouge, ter
 from fastmetrics.cli.text.systems import SystemsCommand
 
@@ -19,6 +19,7 @@ from fastmetrics.cli.text.systems import SystemsCommand
 USER_ERRORS = (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, OverflowError)
 
 app = typer.Typer(
+    cls=Group,
     help="Exact evaluation metrics for click logs, rankings, texts and detections.",
     epilog=examples(
         "demo", "evaluate clicks.parquet --label click --score pctr --group user_id", "list", has_gates=True
@@ -31,23 +32,23 @@ app = typer.Typer(
 for kind, module, command in (
     (LogCommand, evaluate, evaluate.evaluate),
     (LogCommand, compare, compare.compare),
-    (TyperCommand, trec, trec.trec),
-    (TyperCommand, coco, coco.coco),
-    (TyperCommand, voc, voc.voc),
+    (Command, trec, trec.trec),
+    (Command, coco, coco.coco),
+    (Command, voc, voc.voc),
     (SystemsCommand, bleu, bleu.bleu),
     (SystemsCommand, chrf, chrf.chrf),
     (SystemsCommand, nist, nist.nist),
     (SystemsCommand, ter, ter.ter),
     (SystemsCommand, rouge, rouge.rouge),
     (SystemsCommand, meteor, meteor.meteor),
-    (TyperCommand, demo, demo.demo),
-    (TyperCommand, sample_log, sample_log.sample_log),
-    (TyperCommand, doctor, doctor.doctor),
-    (TyperCommand, selfcheck, selfcheck.selfcheck),
+    (Command, demo, demo.demo),
+    (Command, sample_log, sample_log.sample_log),
+    (Command, doctor, doctor.doctor),
+    (Command, selfcheck, selfcheck.selfcheck),
+    (Command, list_metrics, list_metrics.list_metrics),
 ):
-    name = command.__name__.replace("_", "-")
+    name = command.__name__.removesuffix("_metrics").replace("_", "-")
     app.command(name, cls=kind, epilog=module.EXAMPLES)(command)
-app.command("list", epilog=list_metrics.EXAMPLES)(list_metrics.list_metrics)
 
 
 def show_version(requested: bool) -> None:
@@ -59,7 +60,7 @@ def show_version(requested: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", "-V", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Exact evaluation metrics for click logs, rankings, texts and detections."""
@@ -68,12 +69,15 @@ def options(
 def run(arguments: list[str]) -> int:
     """Run one command line. Without any argument it shows the help."""
     try:
-        app(arguments or ["--help"])
+        code = app(arguments or ["--help"], standalone_mode=False)
+        return code if isinstance(code, int) else 0
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except UsageError as error:
+        show_usage_error(error)
+        return int(error.exit_code)
     except ModuleNotFoundError:
         raise
     except USER_ERRORS as error:
         show_error(error)
         return 1
-    return 0

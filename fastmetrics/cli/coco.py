@@ -10,11 +10,13 @@ import typer
 import fastmetrics
 from fastmetrics._core.grouping import grouped
 from fastmetrics.cli.input_names import file_names
-from fastmetrics.cli.options import PrintJson, Threads, check_json_layout
+from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads, with_outputs
+from fastmetrics.cli.outputs import read_outputs, write_result
+from fastmetrics.cli.table_results import TableResult
 from fastmetrics.cli.terminal import examples
 from fastmetrics.reporting.number_formats import format_fixed
 from fastmetrics.reporting.tables import BEST, Table, name_and_number_columns
-from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
+from fastmetrics.reporting.terminal.console import write_lines, write_table
 
 if TYPE_CHECKING:
     from fastmetrics import CocoResult
@@ -39,8 +41,8 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs
 def coco(
-    context: typer.Context,
     truth: Annotated[
         str, typer.Argument(metavar="GT", help="Annotations: a JSON file in COCO's format.", show_default=False)
     ],
@@ -66,8 +68,10 @@ def coco(
     class_agnostic: Annotated[
         bool, typer.Option("--class-agnostic", help="Treat all categories as one.")
     ] = False,
-    layout: Annotated[CocoFormat, typer.Option("--format", help="How to write the values.")] = "table",
-    as_json: PrintJson = False,
+    layout: Annotated[
+        CocoFormat | None, typer.Option("--format", help="How to print the values. Default: table.", show_default=False)
+    ] = None,
+    words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
 ) -> None:
     """Evaluate detections against annotations: COCO's twelve numbers.
@@ -82,20 +86,23 @@ def coco(
         "class_agnostic": class_agnostic,
         "n_threads": threads,
     }
-    check_json_layout(context, layout, as_json=as_json)
-    layout = "json" if as_json else layout
-    check_options(layout, found, per_class=per_class)
-    results = evaluate(truth, found, options)
+    first_columns = ("category",) if per_class else ("measure",)
+    outputs = read_outputs(words.with_layout(layout), [truth, *found], default="table", first_columns=first_columns)
+    check_options(outputs.layout, found, per_class=per_class)
     names = file_names(found)
-    if layout == "json":
-        write_json(signature=results[0].signature, systems=systems_of(names, results, per_class=per_class))
-    elif layout == "coco":
-        write_lines(coco_lines(results[0]))
-    elif layout == "csv":
-        make_table = category_table if per_class else summary_table
-        write_table(make_table(names, results, None), layout)
-    else:
-        write_tables(layout, names, results, per_class=per_class)
+
+    def written(results: "list[CocoResult]") -> TableResult:
+        return table_result(names, results, per_class=per_class)
+
+    def show(results: "list[CocoResult]") -> None:
+        if outputs.layout == "coco":
+            write_lines(coco_lines(results[0]))
+        elif outputs.layout == "csv":
+            write_table(written(results).table, "csv")
+        else:
+            write_tables(outputs.layout or "table", written(results))
+
+    write_result(lambda: evaluate(truth, found, options, quiet=outputs.quiet), outputs, show, written)
 
 
 def read_numbers(text: str, kind: type, option: str) -> list[Any]:
@@ -108,7 +115,7 @@ def read_numbers(text: str, kind: type, option: str) -> list[Any]:
         raise typer.BadParameter(message, param_hint=option) from None
 
 
-def check_options(layout: CocoFormat, found: Sequence[str], *, per_class: bool) -> None:
+def check_options(layout: str | None, found: Sequence[str], *, per_class: bool) -> None:
     """Report wrong usage before any file is read."""
     if layout != "coco":
         return
@@ -119,13 +126,13 @@ def check_options(layout: CocoFormat, found: Sequence[str], *, per_class: bool) 
         raise typer.BadParameter("pycocotools' lines have no categories: type --format table", param_hint="--format")
 
 
-def evaluate(truth: str, found: Sequence[str], options: dict[str, Any]) -> "list[CocoResult]":
+def evaluate(truth: str, found: Sequence[str], options: dict[str, Any], *, quiet: bool) -> "list[CocoResult]":
     """Every file of detections against the annotations."""
     from fastmetrics.cli.progress import show_evaluation
 
     results = []
     for path in found:
-        with show_evaluation(path):
+        with show_evaluation(path, quiet=quiet):
             try:
                 results.append(fastmetrics.coco_map(truth, path, **options))
             except (ValueError, TypeError) as error:
@@ -206,17 +213,23 @@ def best_cells(table: Table, n_systems: int) -> dict[tuple[int, int], str]:
     return best
 
 
-def write_tables(
-    layout: CocoFormat, names: Sequence[str], results: "Sequence[CocoResult]", *, per_class: bool
-) -> None:
-    tables = [summary_table(names, results, DIGITS)]
-    if per_class:
-        tables.append(category_table(names, results, DIGITS + 1))
-    for number, table in enumerate(tables):
+def table_result(names: Sequence[str], results: "Sequence[CocoResult]", *, per_class: bool) -> TableResult:
+    """The values of every file, and of their categories."""
+    kinds = [(summary_table, DIGITS, "Values"), *([(category_table, DIGITS + 1, "Values by category")] * per_class)]
+    shown = []
+    for make_table, digits, title in kinds:
+        table = make_table(names, results, digits)
         best = best_cells(table, len(names)) if len(names) > 1 else {}
-        write_table(replace(table, emphasis=best), layout, is_first=number == 0)
-    notes = notes_of(results[0])
-    write_lines(["", *notes] if notes else [])
+        shown.append(replace(table, emphasis=best, title=title))
+    content = {"signature": results[0].signature, "systems": systems_of(names, results, per_class=per_class)}
+    title = f"Detections of {', '.join(names)}"
+    return TableResult(title, kinds[-1][0](names, results, None), shown, content, notes_of(results[0]))
+
+
+def write_tables(layout: str, result: TableResult) -> None:
+    for number, table in enumerate(result.shown):
+        write_table(table, layout, is_first=number == 0)
+    write_lines(["", *result.notes] if result.notes else [])
 
 
 def notes_of(result: "CocoResult") -> list[str]:

@@ -1,4 +1,4 @@
-"""``fastmetrics list``: every metric of the registry."""
+"""``fastmetrics list``: the metrics of the registry, all or some, or one in full."""
 
 import sys
 from collections.abc import Sequence
@@ -7,79 +7,203 @@ from typing import Annotated, Any
 import typer
 
 import fastmetrics
+from fastmetrics._core.suggestions import suggest
+from fastmetrics.cli.completion import complete_metrics
+from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Plugins, import_plugins, with_outputs
+from fastmetrics.cli.outputs import read_outputs, write_result
+from fastmetrics.cli.table_results import TableResult
 from fastmetrics.cli.terminal import examples
-from fastmetrics.reporting.terminal.console import standard_output, write_json, write_lines
+from fastmetrics.reporting.tables import Table, name_and_number_columns
+from fastmetrics.reporting.terminal.console import standard_output, write_lines
 from fastmetrics.reporting.terminal.drawn_tables import borderless_table
 from fastmetrics.reporting.text_tables import aligned_lines
 
-EXAMPLES = examples("list", "list --json | jq -r '.metrics[].name'")
-
-# The rows that must be in one partition before a metric can be computed.
-EXCHANGES = {
-    "none": "sums over rows",
-    "range": "rows with neighbouring scores meet",
-    "hash": "rows of one group meet: needs --group",
+EXAMPLES = examples(
+    "list",
+    "list ndcg",
+    "list 'recall@10' 'auc'",
+    "list --family ranking",
+    "list --plugin my_metrics --json",
+    "list -o metrics.csv",
+)
+COLUMNS = ("metric", "labels", "needs", "parameters", "aliases", "summary")
+# The labels of a metric, in a word and in full.
+LABELS = {
+    "binary": ("0/1", "0/1, -1/+1 or bool"),
+    "real": ("numbers", "any finite numbers"),
+    "graded": ("grades", "grades of relevance: 0 and 1, or any finite numbers"),
+    "text": ("texts", "references, and scores are hypotheses: strings; several references are a list of strings"),
+    "partition": ("clusters", "classes, and scores are clusters: integers, strings, dates or any other labels"),
+    "prediction": ("classes", "of any number of classes, and --prediction names predicted labels of their type"),
+    "probabilities": ("classes", "of any number of classes, and --probabilities names a probability for each class"),
+    "sets": ("sets", "lists: sets of labels; scores are lists with a score for each label"),
 }
-
-# The kind of labels that a metric reads.
-TARGETS = {
-    "binary": "labels are of two classes: 0/1, -1/+1 or bool",
-    "real": "labels are any finite numbers",
-    "graded": "labels are grades of relevance: 0 and 1, or any finite numbers",
-    "text": "labels are references, scores are hypotheses: strings; several references are a list of strings",
-    "partition": "labels are classes, scores are clusters: integers, strings, dates or any other labels",
-    "prediction": "labels are of any number of classes, and --prediction names predicted labels of their type",
-    "probabilities": "labels are of any number of classes, and --probabilities names a probability for each class",
-    "sets": "labels are lists: sets of labels; scores are lists with a score for each label",
-}
+MODELS = {"prediction": "--prediction", "probabilities": "--probabilities"}
+BETTER = {
+    "maximize": "higher values", "minimize": "lower values", "closest_to_one": "values near 1",
+    "closest_to_zero": "values near 0", "none": "neither: no value is better than another",
+}  # fmt: skip
 
 
+@with_outputs
 def list_metrics(
-    json: Annotated[bool, typer.Option("--json", help="Print the whole registry as JSON.")] = False,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME",
+            help="Metrics to show in full, by any of their names. Default: a line for each metric.",
+            autocompletion=complete_metrics,
+            show_default=False,
+        ),
+    ] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FAMILY",
+            help="Only the metrics of this family, such as ranking.",
+            autocompletion=lambda incomplete: families(),
+        ),
+    ] = None,
+    plugin: Plugins = None,
+    words: OutputWords = DEFAULT_OUTPUTS,
 ) -> None:
-    """List the metrics with their aliases, what they need and their parameters with defaults.
+    """List the metrics with their other names, what they need and their parameters with defaults.
 
     A parameter is set in parentheses: name(parameter=value). A cutoff follows after @: write name@10 for a name that
     ends with @k, and name or name@10 for a metric with @k among its parameters.
     """
+    outputs = read_outputs(words.with_layout(), (), default="table")
+    before = {spec.name for spec in fastmetrics.describe_metrics()} if plugin else set()
+    import_plugins(plugin)
+    specs = chosen_specs(names or [], family)
+    if plugin and not (names or family):
+        specs = [spec for spec in specs if spec.name not in before]
+    show = print_in_full if names else print_table if sys.stdout.isatty() else print_lines
+    write_result(lambda: specs, outputs, show, table_result)
+
+
+def families() -> list[str]:
+    return sorted({spec.family for spec in fastmetrics.describe_metrics()})
+
+
+def chosen_specs(names: Sequence[str], family: str | None) -> list[Any]:
+    """The metrics of these names, or of this family, or all."""
     specs = fastmetrics.describe_metrics()
-    forms = [form for spec in specs for form in spec.forms]
-    if json:
-        write_json(metrics=list(map(as_dictionary, specs)))
-    elif sys.stdout.isatty():
-        print_table(forms)
-    else:
-        print_lines(forms)
+    if family is not None:
+        if family not in families():
+            message = f"there is no family {family!r}; {suggest(family, families())}"
+            raise typer.BadParameter(message, param_hint="--family")
+        specs = [spec for spec in specs if spec.family == family]
+    if not names:
+        return list(specs)
+    by_name = {spec.name: spec for spec in specs}
+    found = []
+    for name in names:
+        known = canonical_name(name)
+        if known not in by_name:
+            message = f"{name} is not of the family {family}"
+            raise typer.BadParameter(message, param_hint="NAME")
+        found.append(by_name[known])
+    return list(dict.fromkeys(found))
+
+
+def canonical_name(text: str) -> str:
+    """The name of a metric in the registry, from any way to write it."""
+    from fastmetrics._core.kinds import MODEL_ROLES
+    from fastmetrics._core.registry import parse
+
+    known = {name: spec.name for spec in fastmetrics.describe_metrics() for name in (spec.name, *spec.aliases)}
+    if text in known:
+        return known[text]
+    plain = next((name for name in (f"{text}@k", text.partition("@")[0] + "@k") if name in known), None)
+    if plain is not None:
+        return known[plain]
+    try:
+        spec = parse(text, MODEL_ROLES).spec
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="NAME") from error
+    return spec.name if spec.name in known else known[f"{spec.name}@k"]
+
+
+# ------------------------------------------------------------------------------------------------------------ printing
 
 
 def print_table(specs: Sequence[Any]) -> None:
     table = borderless_table()
     table.add_column("metric", style="cyan", no_wrap=True)
     table.add_column("what it is", ratio=1)
-    table.add_column("exchange")
-    table.add_column("target")
+    table.add_column("labels")
+    table.add_column("needs")
     table.add_column("parameters and defaults", style="green")
-    for spec in specs:
+    for spec in forms_of(specs):
         meaning = spec.summary + (f"\n[dim]also {', '.join(spec.aliases)}[/dim]" if spec.aliases else "")
-        table.add_row(spec.name, meaning, spec.exchange, spec.target, "\n".join(parameter_texts(spec)))
+        table.add_row(spec.name, meaning, LABELS[spec.target][0], needs(spec), "\n".join(parameter_texts(spec)))
     console = standard_output()
     console.print("", table, "", sep="\n")
-    for word, meaning in {**EXCHANGES, **TARGETS}.items():
-        console.print(f" {word:<10} {meaning}", style="dim")
+    for target in dict.fromkeys(spec.target for spec in forms_of(specs)):
+        word, meaning = LABELS[target]
+        console.print(f" {word:<12} labels are {meaning}", style="dim")
+    console.print(" fastmetrics list NAME shows a metric in full", style="dim")
 
 
 def print_lines(specs: Sequence[Any]) -> None:
     """One metric a line, with at least two blanks between columns, for grep and awk."""
-    rows = [("metric", "exchange", "target", "parameters", "aliases", "summary")]
-    for spec in specs:
-        lists = (",".join(texts) or "-" for texts in (parameter_texts(spec), spec.aliases))
-        rows.append((spec.name, spec.exchange, spec.target, *lists, spec.summary))
-    write_lines(aligned_lines(rows, range(len(rows[0]))))
+    rows = [COLUMNS, *(tuple(cell or "-" for cell in row) for row in rows_of(specs))]
+    write_lines(aligned_lines(rows, range(len(COLUMNS))))
+
+
+def print_in_full(specs: Sequence[Any]) -> None:
+    """All about each metric."""
+    for place, spec in enumerate(specs):
+        write_lines([*([""] if place else []), f"{spec.name}: {spec.summary}"])
+        for form in spec.forms:
+            write_lines(aligned_lines([(f"  {name}", text) for name, text in facts_of(form) if text], range(2)))
+
+
+def facts_of(spec: Any) -> list[tuple[str, str]]:
+    return [
+        ("type", spec.example),
+        ("family", spec.family),
+        ("other names", ", ".join(spec.aliases)),
+        ("labels", LABELS[spec.target][1]),
+        ("needs", needs(spec)),
+        ("parameters", ", ".join(parameter_texts(spec))),
+        ("better", BETTER[spec.direction]),
+        ("undefined", spec.undefined),
+    ]
+
+
+def forms_of(specs: Sequence[Any]) -> list[Any]:
+    return [form for spec in specs for form in spec.forms]
+
+
+def needs(spec: Any) -> str:
+    """The options that the metric needs beside a label and a score."""
+    group = ["--group"] if spec.exchange == "hash" else []
+    return " ".join([*group, *([MODELS[spec.target]] if spec.target in MODELS else [])])
+
+
+def rows_of(specs: Sequence[Any]) -> list[list[str]]:
+    return [
+        [
+            spec.name, LABELS[spec.target][0], needs(spec), ",".join(parameter_texts(spec)), ",".join(spec.aliases),
+            spec.summary,
+        ]
+        for spec in forms_of(specs)
+    ]  # fmt: skip
 
 
 def parameter_texts(spec: Any) -> list[str]:
     """Parameters with defaults, and "@k" if a cutoff is optional."""
     return [f"{name}={default}" for name, default in spec.parameters.items()] + ["@k"] * (spec.cutoff is True)
+
+
+# --------------------------------------------------------------------------------------------------------------- files
+
+
+def table_result(specs: Sequence[Any]) -> TableResult:
+    table = Table(name_and_number_columns(COLUMNS, ()), rows_of(specs))
+    return TableResult("Metrics", table, [table], {"metrics": list(map(as_dictionary, specs))})
 
 
 def as_dictionary(spec: Any) -> dict[str, Any]:

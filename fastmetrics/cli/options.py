@@ -6,7 +6,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics.cli.outputs import OutputOptions
 from fastmetrics.cli.question_options import OF_LOGS, command_option
+from fastmetrics.cli.records import fields_of, spread
 
 # Panels of --help for options of one command beside shared ones.
 COLUMNS, INTERVALS, OUTPUT = "Columns", "Intervals", "Output"
@@ -50,20 +53,14 @@ Plugins = Annotated[
     ),
 ]
 Threads = command_option(OF_LOGS["n_threads"])
-JsonFile = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Also write the result as JSON; '-' prints only JSON.")
-]
-HtmlFile = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Also write the result as a page with plots; it needs no network.")
-]
 OutputFiles = Annotated[
     list[str] | None,
     typer.Option(
         "--output",
         "-o",
         metavar="FILE",
-        help="Also write the result, with all digits, as the suffix says: .csv, .md, .parquet, .json or .html. "
-        "May be repeated.",
+        help="Also write the result to a file, with all digits, as its suffix says: .json, .html (a page that needs no "
+        "network), .csv, .parquet or .md. May be repeated.",
     ),
 ]
 NoClobber = Annotated[
@@ -80,12 +77,33 @@ Digits = Annotated[
     ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", help="Print neither the result nor progress: for files and exit codes.")
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="No progress and no messages but errors and warnings; nor the result, if a file has it."
+    ),
 ]
-PrintJson = Annotated[bool, typer.Option("--json", help="Short for --format json: all digits.")]
+PrintJson = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON, with all digits, and nothing else; --format json.")
+]
 LogUsers = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="Users to draw from, by a power law. Default: rows / 10.")
 ]
+
+
+class OutputWords(NamedTuple):
+    """The options of output that all commands have."""
+
+    output: OutputFiles = None
+    no_clobber: NoClobber = False
+    as_json: PrintJson = False
+    quiet: Quiet = False
+
+    def with_layout(self, layout: str | None = None, digits: int | None = None) -> OutputOptions:
+        return OutputOptions(**self._asdict(), layout=layout, digits=digits)
+
+
+DEFAULT_OUTPUTS = OutputWords()
+with_outputs = spread(OutputWords, fields_of(OutputWords), lambda values: OutputWords(**values))
 
 
 def read_probabilities(probabilities: list[str] | None) -> list[list[str]] | None:
@@ -139,9 +157,3 @@ def was_given(context: typer.Context, parameter: str) -> bool:
     """Whether an option stands on the command line."""
     source = context.get_parameter_source(parameter)
     return source is not None and source.name == "COMMANDLINE"
-
-
-def check_json_layout(context: typer.Context, layout: str, *, as_json: bool) -> None:
-    """--json is short for --format json: with another format it is wrong usage."""
-    if as_json and layout != "json" and was_given(context, "layout"):
-        raise typer.BadParameter(f"it is short for --format json, not for {layout}", param_hint="--json")

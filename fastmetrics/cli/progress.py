@@ -33,19 +33,19 @@ class RateColumn(ProgressColumn):
 
 
 @contextmanager
-def show_evaluation(path: str) -> Iterator[None]:
-    """A spinner for work without a row count; nothing if standard error is not a terminal.
+def show_evaluation(path: str, *, quiet: bool) -> Iterator[None]:
+    """A spinner for work without a row count; nothing if standard error is not a terminal, or if `quiet`.
 
     Undefined values give no warnings: the notes below a table list them.
     """
-    spinner = Console(stderr=True).status(f"evaluating {path}") if sys.stderr.isatty() else nullcontext()
+    spinner = Console(stderr=True).status(f"evaluating {path}") if sys.stderr.isatty() and not quiet else nullcontext()
     with spinner, warnings.catch_warnings():
         warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
         yield
 
 
 @contextmanager
-def row_progress(*, quiet: bool = False) -> Iterator[Reporter | None]:
+def row_progress(*, quiet: bool) -> Iterator[Reporter | None]:
     """A callable (stage, rows done, all rows or None) that draws one bar per stage; None if there is no terminal."""
     if quiet or not sys.stderr.isatty():
         yield None

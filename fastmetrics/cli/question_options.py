@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from fastmetrics.cli.completion import complete_columns, complete_condition, complete_metrics
 from fastmetrics.engine.evaluation.options import option as kinds
 from fastmetrics.engine.evaluation.options import options_of
 from fastmetrics.engine.evaluation.options.option import COMPARE, EVALUATE, Option
@@ -16,6 +17,10 @@ TYPES: dict[str, Any] = {
 METAVARS = {
     kinds.COLUMN: "COLUMN", kinds.COLUMNS: "COLUMN", kinds.SLICES: "COLUMN", kinds.UNITS: "COLUMN", kinds.COUNT: "N",
     kinds.SEED: "N", kinds.SIZE: "SIZE", kinds.PATH: "DIR",
+}  # fmt: skip
+COMPLETIONS = {
+    kinds.METRICS: complete_metrics, kinds.FILTER: complete_condition,
+    **dict.fromkeys((kinds.COLUMN, kinds.COLUMNS, kinds.MODELS, kinds.SLICES, kinds.UNITS), complete_columns),
 }  # fmt: skip
 # The options of logs that `evaluate` and `compare` have, by name.
 OF_LOGS = {name: own for name, own in options_of(EVALUATE).items() if name in options_of(COMPARE)}
@@ -32,6 +37,7 @@ def command_option(option: Option) -> Any:
         help=option.help or f"{option.text.partition('. ')[0].removesuffix('.')}.",
         min=option.least,
         show_default=option.default is not None,
+        autocompletion=COMPLETIONS.get(option.kind),
     )
     return Annotated[kind if option.default is not None else kind | None, given]
 

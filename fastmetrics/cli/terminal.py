@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -30,7 +31,29 @@ def standard_error() -> Console:
 def show_error(error: BaseException) -> None:
     """Print the message of an exception to standard error, without a traceback."""
     message = message_of(error) or type(error).__name__
-    standard_error().print(Text.assemble(("error:", "bold red"), " ", message))
+    shown = message if is_for_people() else one_line(message)
+    standard_error().print(Text.assemble(("error:", "bold red"), " ", shown))
+
+
+def show_usage_error(error: Any) -> None:
+    """Print an error of usage: one line in a pipe, a box below the usage on a terminal."""
+    if is_for_people():
+        from typer import rich_utils
+
+        rich_utils.rich_format_error(error)
+    else:
+        standard_error().print(Text.assemble(("error:", "bold red"), " ", one_line(error.format_message())))
+
+
+def is_for_people() -> bool:
+    """Whether standard error is a terminal."""
+    return sys.stderr.isatty()
+
+
+def one_line(message: str) -> str:
+    """The lines of a message as one, without those that only point at places."""
+    lines = [line.strip() for line in message.splitlines()]
+    return " ".join(line for line in lines if line.strip("^ "))
 
 
 def message_of(error: BaseException) -> str:

@@ -1,17 +1,20 @@
 """``fastmetrics trec``: measures of TREC runs, with trec_eval's names, definitions and output."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 import fastmetrics
 from fastmetrics.cli.input_names import file_names
-from fastmetrics.cli.options import Threads
+from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads
+from fastmetrics.cli.outputs import read_outputs, write_result
+from fastmetrics.cli.records import fields_of, spread
+from fastmetrics.cli.table_results import TableResult
 from fastmetrics.cli.terminal import examples, show_warning
 from fastmetrics.reporting.number_formats import format_fixed
 from fastmetrics.reporting.tables import Table, name_and_number_columns
-from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
+from fastmetrics.reporting.terminal.console import write_lines, write_table
 
 if TYPE_CHECKING:
     from fastmetrics import TrecResult
@@ -34,6 +37,12 @@ EXAMPLES = examples(
 )
 
 
+# trec_eval's -q is --per-query, so --quiet has no letter.
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no messages but errors and warnings.")]
+FIELDS = {**fields_of(OutputWords), "quiet": (Quiet, False)}
+
+
+@spread(OutputWords, FIELDS, lambda values: OutputWords(**values))
 def trec(
     qrels: Annotated[
         str,
@@ -49,11 +58,11 @@ def trec(
             show_default=False,
         ),
     ],
-    measure: Annotated[
+    metrics: Annotated[
         list[str] | None,
         typer.Option(
             "-m",
-            "--measure",
+            "--metrics",
             metavar="NAME[.PARAMS]",
             help="A measure by trec_eval's name, parameters after a dot; or official, set, all_trec. May be repeated.",
             show_default="official",
@@ -90,6 +99,7 @@ def trec(
         TrecOutputFormat | None,
         typer.Option("--format", help="Default: trec_eval's own for one run, a table for several.", show_default=False),
     ] = None,
+    words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
 ) -> None:
     """Evaluate TREC runs: trec_eval's measures, definitions and output.
@@ -98,37 +108,61 @@ def trec(
     printed as trec_eval prints it, several runs as a table with a column for each.
     """
     check_absent_options(qrels_format, run_format, z_scores)
-    check_options(measure, runs, layout, per_query=per_query, no_summary=no_summary)
-    from fastmetrics.cli.progress import row_progress
+    default = "trec" if len(runs) == 1 else "table"
+    outputs = read_outputs(words.with_layout(layout), [qrels, *runs], default=default, first_columns=("measure",))
+    check_options(metrics, runs, outputs.layout, per_query=per_query, no_summary=no_summary)
+    rows_of = {"per_query": per_query, "summary": not no_summary}
 
-    with row_progress() as report:
-        judgements = fastmetrics.read_qrels(qrels, n_threads=threads, progress=report)
-        results = [
-            fastmetrics.evaluate_trec(
-                judgements,
-                path,
-                measure,
-                relevance_level=level,
-                complete=complete,
-                max_per_query=max_per_query,
-                judged_only=judged_only,
-                collection_size=collection_size,
-                n_threads=threads,
-                progress=report,
-            )
-            for path in runs
-        ]
-    for path, result in zip(runs, results, strict=True):
-        warn_of_unmatched(path, qrels, result, complete=complete)
-    if layout == "trec" or (layout is None and len(runs) == 1):
-        write_lines(results[0].lines(per_query=per_query, summary=not no_summary))
-        return
-    names = file_names(runs, preferred=[result.runid for result in results])
-    if layout == "json":
-        write_json(runs=values_of_runs(names, results, per_query=per_query, summary=not no_summary))
-        return
-    rows = measure_rows(results, per_query=per_query, summary=not no_summary)
-    write_table(measure_table(names, rows, with_topics=per_query), layout or "table")
+    def compute() -> "list[TrecResult]":
+        from fastmetrics.cli.progress import row_progress
+
+        with row_progress(quiet=outputs.quiet) as report:
+            judgements = fastmetrics.read_qrels(qrels, n_threads=threads, progress=report)
+            results = [
+                fastmetrics.evaluate_trec(
+                    judgements,
+                    path,
+                    metrics,
+                    relevance_level=level,
+                    complete=complete,
+                    max_per_query=max_per_query,
+                    judged_only=judged_only,
+                    collection_size=collection_size,
+                    n_threads=threads,
+                    progress=report,
+                )
+                for path in runs
+            ]
+        for path, result in zip(runs, results, strict=True):
+            warn_of_unmatched(path, qrels, result, complete=complete)
+        return results
+
+    def show(results: "list[TrecResult]") -> None:
+        if outputs.layout == "trec":
+            write_lines(results[0].lines(**rows_of))
+        else:
+            digits = None if outputs.layout == "csv" else DIGITS
+            write_table(table_of(names_of(runs, results), results, digits, **rows_of), outputs.layout or "table")
+
+    def written(results: "list[TrecResult]") -> TableResult:
+        return table_result(names_of(runs, results), results, **rows_of)
+
+    write_result(compute, outputs, show, written)
+
+
+def names_of(runs: Sequence[str], results: "Sequence[TrecResult]") -> list[str]:
+    return file_names(runs, preferred=[result.runid for result in results])
+
+
+def table_result(
+    names: Sequence[str], results: "Sequence[TrecResult]", *, per_query: bool, summary: bool
+) -> TableResult:
+    """The values of every run, for files."""
+    all_digits, shown = (
+        table_of(names, results, digits, per_query=per_query, summary=summary) for digits in (None, DIGITS)
+    )
+    content = {"runs": values_of_runs(names, results, per_query=per_query, summary=summary)}
+    return TableResult(f"Measures of {', '.join(names)}", all_digits, [shown], content)
 
 
 def check_absent_options(qrels_format: str, run_format: str, z_scores: str | None) -> None:
@@ -146,16 +180,16 @@ def check_absent_options(qrels_format: str, run_format: str, z_scores: str | Non
 
 
 def check_options(
-    measure: list[str] | None,
+    metrics: list[str] | None,
     runs: Sequence[str],
-    layout: TrecOutputFormat | None,
+    layout: str | None,
     *,
     per_query: bool,
     no_summary: bool,
 ) -> None:
     """Report wrong usage before any file is read."""
     try:
-        fastmetrics.trec_measure_names(measure or None)
+        fastmetrics.trec_measure_names(metrics or None)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="-m") from error
     if no_summary and not per_query:
@@ -199,12 +233,19 @@ def measure_rows(results: Sequence["TrecResult"], *, per_query: bool, summary: b
             yield name, SUMMARY_TOPIC, [result[name] for result in results]
 
 
-def measure_table(names: Sequence[str], rows: Iterable[Row], *, with_topics: bool) -> Table:
-    """A row for every measure and topic, a column for every run; four decimals, as trec_eval prints them."""
-    columns = name_and_number_columns(["measure", *(["topic"] if with_topics else [])], names)
+def table_of(
+    names: Sequence[str],
+    results: "Sequence[TrecResult]",
+    digits: int | None,
+    *,
+    per_query: bool,
+    summary: bool,
+) -> Table:
+    """A row for every measure and topic, a column for every run."""
+    columns = name_and_number_columns(["measure", *(["topic"] if per_query else [])], names)
     cells = [
-        [measure, *([topic] if with_topics else []), *(format_fixed(value, DIGITS) for value in values)]
-        for measure, topic, values in rows
+        [measure, *([topic] if per_query else []), *(format_fixed(value, digits) for value in values)]
+        for measure, topic, values in measure_rows(results, per_query=per_query, summary=summary)
     ]
     return Table(columns, cells)
 

@@ -5,17 +5,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import fastmetrics
-from fastmetrics.cli.options import PrintJson, Threads, check_json_layout
+from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads, with_outputs
+from fastmetrics.cli.outputs import read_outputs, write_result
+from fastmetrics.cli.table_results import TableResult
 from fastmetrics.cli.terminal import examples
 from fastmetrics.reporting.number_formats import format_fixed
 from fastmetrics.reporting.tables import Table, name_and_number_columns
-from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
-from fastmetrics.reporting.terminal.score_tables import TableFormat
+from fastmetrics.reporting.terminal.console import write_lines, write_table
 
 if TYPE_CHECKING:
     from fastmetrics import VocResult
 
 
+# How values are written.
+VocFormat = Literal["table", "csv", "markdown", "json"]
 DIGITS = 4
 MEAN = "mean"
 UNDEFINED = "–"
@@ -29,8 +32,8 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs
 def voc(
-    context: typer.Context,
     truth: Annotated[
         str, typer.Argument(metavar="ANNOTATIONS", help="The folder of XML files, or its parent.", show_default=False)
     ],
@@ -50,8 +53,11 @@ def voc(
     images: Annotated[
         str | None, typer.Option(metavar="FILE", help="An image set: names, one a line.", show_default="all")
     ] = None,
-    layout: Annotated[TableFormat, typer.Option("--format", help="How to write the values.")] = "text",
-    as_json: PrintJson = False,
+    layout: Annotated[
+        VocFormat | None,
+        typer.Option("--format", help="How to print the values. Default: table.", show_default=False),
+    ] = None,
+    words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
 ) -> None:
     """Evaluate detections by the rule of Pascal VOC's devkit.
@@ -59,28 +65,42 @@ def voc(
     A row for every class, then the mean. A class without objects is undefined
     (–) and not in the mean.
     """
-    check_json_layout(context, layout, as_json=as_json)
+    paths = [truth, found, *([] if images is None else [images])]
+    outputs = read_outputs(words.with_layout(layout), paths, default="table", first_columns=("class",))
     from fastmetrics.cli.progress import show_evaluation
 
-    with show_evaluation(found):
-        result = fastmetrics.voc_map(
-            truth,
-            found,
-            interpolation=interpolation,
-            iou_threshold=iou_threshold,
-            difficult=difficult,
-            images=images,
-            n_threads=threads,
-        )
-    layout = "json" if as_json else layout
-    if layout == "json":
-        write_json(**result.to_dict())
-        return
-    table = class_table(result, None if layout == "csv" else DIGITS)
-    write_table(table, layout)
-    if layout != "csv":
-        reasons = [f"{UNDEFINED} {name}: {reason}, in no mean" for name, reason in result.undefined.items()]
+    def compute() -> "VocResult":
+        with show_evaluation(found, quiet=outputs.quiet):
+            return fastmetrics.voc_map(
+                truth,
+                found,
+                interpolation=interpolation,
+                iou_threshold=iou_threshold,
+                difficult=difficult,
+                images=images,
+                n_threads=threads,
+            )
+
+    def show(result: "VocResult") -> None:
+        if outputs.layout == "csv":
+            write_table(class_table(result, None), "csv")
+            return
+        write_table(class_table(result, DIGITS), outputs.layout or "table")
+        reasons = reasons_of(result)
         write_lines(["", *reasons, *([""] if reasons else []), result.signature])
+
+    write_result(compute, outputs, show, table_result)
+
+
+def table_result(result: "VocResult") -> TableResult:
+    shown = [class_table(result, DIGITS)]
+    notes = [*reasons_of(result), result.signature]
+    return TableResult("Average precision by class", class_table(result, None), shown, result.to_dict(), notes)
+
+
+def reasons_of(result: "VocResult") -> list[str]:
+    """Why classes are in no mean."""
+    return [f"{UNDEFINED} {name}: {reason}, in no mean" for name, reason in result.undefined.items()]
 
 
 def class_table(result: "VocResult", digits: int | None) -> Table:

@@ -106,7 +106,8 @@ def test_missing_extra_is_named_with_the_command_to_type(tmp_path, missing, argu
 def test_wrong_usage_exits_with_2(tmp_path, arguments):
     done = run(*arguments, folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Usage" in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
@@ -132,7 +133,6 @@ def test_json_alone_on_standard_output(click_log):
         "--metrics",
         "auc,gauc(weight=pairs)",
         "--json",
-        "-",
         folder=click_log.parent,
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -150,19 +150,11 @@ def test_json_alone_on_standard_output(click_log):
 
 
 def test_json_in_a_file_beside_the_table(click_log, tmp_path):
-    done = run("evaluate", click_log, *CLICK_COLUMNS, "--json", "report.json", folder=tmp_path)
+    done = run("evaluate", click_log, *CLICK_COLUMNS, "-o", "report.json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert all(result["metric"] in done.stdout for result in document["results"])
     assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
-
-
-def test_json_into_a_device_leaves_the_device(click_log):
-    if not Path("/dev/null").is_char_device():
-        pytest.skip("no /dev/null")
-    done = run("evaluate", click_log, *CLICK_COLUMNS, "--json", "/dev/null", folder=click_log.parent)
-    assert done.returncode == 0
-    assert Path("/dev/null").is_char_device()
 
 
 def test_default_metrics_are_those_of_the_registry(click_log):
@@ -171,7 +163,7 @@ def test_default_metrics_are_those_of_the_registry(click_log):
     shown = [spec for spec in fastmetrics.describe_metrics() if spec.default and spec.target == "binary"]
     for grouped in (True, False):
         columns = CLICK_COLUMNS if grouped else CLICK_COLUMNS[:4]
-        done = run("evaluate", click_log, *columns, "--json", "-", folder=click_log.parent)
+        done = run("evaluate", click_log, *columns, "--json", folder=click_log.parent)
         metrics = [result["metric"] for result in json.loads(done.stdout)["results"]]
         assert metrics == [spec.example for spec in shown if grouped or spec.exchange != "hash"]
 
@@ -181,7 +173,7 @@ def test_threads_and_several_files_do_not_change_a_digit(click_log, tmp_path):
     for part in range(3):
         pq.write_table(table.slice(part * 7_000, 7_000), tmp_path / f"part-{part}.parquet")
     reports = [
-        run("evaluate", *paths, *CLICK_COLUMNS, "--threads", threads, "--json", "-", folder=tmp_path)
+        run("evaluate", *paths, *CLICK_COLUMNS, "--threads", threads, "--json", folder=tmp_path)
         for paths, threads in [
             ([click_log], 1),
             ([click_log], 3),
@@ -197,7 +189,7 @@ def test_threads_and_several_files_do_not_change_a_digit(click_log, tmp_path):
 def test_undefined_is_null_with_a_reason(tmp_path):
     write_log(tmp_path / "log.parquet", y=[0, 0, 0], p=[0.1, 0.2, 0.3])
     arguments = ["evaluate", "log.parquet", "--label", "y", "--score", "p", "--metrics", "auc"]
-    done = run(*arguments, "--json", "-", folder=tmp_path)
+    done = run(*arguments, "--json", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     (result,) = json.loads(done.stdout)["results"]
     assert result["value"] is None
@@ -217,7 +209,7 @@ def test_invalid_rows_are_an_error_or_dropped_and_counted(tmp_path):
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "NaN" in refused.stderr
     assert re.search(r"row 7\b", refused.stderr)
-    dropped = run(*arguments, "--on-invalid", "drop", "--json", "-", folder=tmp_path)
+    dropped = run(*arguments, "--on-invalid", "drop", "--json", folder=tmp_path)
     assert dropped.returncode == 0, dropped.stderr
     assert sum(json.loads(dropped.stdout)["dropped"].values()) == 2
 
@@ -240,7 +232,7 @@ def test_unknown_metric_names_the_near_ones(click_log):
 
 def test_aliases_of_metrics(click_log):
     def rows(metrics):
-        done = run("evaluate", click_log, *CLICK_COLUMNS, "--metrics", metrics, "--json", "-", folder=click_log.parent)
+        done = run("evaluate", click_log, *CLICK_COLUMNS, "--metrics", metrics, "--json", folder=click_log.parent)
         assert done.returncode == 0, done.stderr
         return [(one["metric"], one["value"]) for one in json.loads(done.stdout)["results"]]
 
@@ -269,7 +261,7 @@ def test_truncated_file_is_named(click_log, tmp_path):
 
 
 def test_json_in_a_missing_folder(click_log, tmp_path):
-    done = run("evaluate", click_log, *CLICK_COLUMNS, "--json", "reports/today.json", folder=tmp_path)
+    done = run("evaluate", click_log, *CLICK_COLUMNS, "-o", "reports/today.json", folder=tmp_path)
     assert_is_a_message(done, "reports")
     assert list(tmp_path.iterdir()) == []
 
@@ -292,7 +284,7 @@ def test_json_in_a_read_only_folder(tmp_path, monkeypatch):
 
 def test_an_error_leaves_the_old_json(tmp_path):
     (tmp_path / "report.json").write_text("old", encoding="utf-8")
-    done = run("evaluate", "nowhere.parquet", *CLICK_COLUMNS, "--json", "report.json", folder=tmp_path)
+    done = run("evaluate", "nowhere.parquet", *CLICK_COLUMNS, "-o", "report.json", folder=tmp_path)
     assert done.returncode == 1
     assert [(path.name, path.read_text(encoding="utf-8")) for path in tmp_path.iterdir()] == [("report.json", "old")]
 
@@ -319,7 +311,7 @@ def test_error_in_a_terminal_is_styled(tmp_path):
 def test_real_log_gives_the_reference_values(visits_path, tmp_path):
     columns = ["--label", "label", "--score", "score", "--group", "user_id"]
     arguments = ["evaluate", visits_path, *columns, "--metrics", "auc,gauc,logloss"]
-    done = run(*arguments, "--json", "-", folder=tmp_path)
+    done = run(*arguments, "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     values = {result["metric"]: result["value"] for result in document["results"]}

@@ -34,7 +34,7 @@ COMMANDS = {
     "rouge": "reference.txt -i system.txt",
     "meteor": "--modules exact reference.txt -i system.txt",
     "demo": "--rows 100",
-    "sample-log": "sample.parquet --rows 100",
+    "sample-log": "sample.parquet --rows 100 --json --quiet",
     "doctor": "",
     "selfcheck": "--json",
     "list": "",
@@ -43,11 +43,11 @@ SELFCHECK = "python -m fastmetrics.selfcheck"
 EVERY_COMMAND = [f"{command} {words}" for command, words in COMMANDS.items()]
 EVERY_COMMAND.append(f"{SELFCHECK} --json")
 CALLS = [*EVERY_COMMAND, *(f"{command} --help" for command in COMMANDS), "--version", "--help", ""]
-CALLS += [f"evaluate {LOG} -m auc --json -", f"evaluate {LOG} -m auc --format csv", "list --json", "doctor --json"]
+CALLS += [f"evaluate {LOG} -m auc --json", f"evaluate {LOG} -m auc --format csv", "list --json", "doctor --json"]
 CALLS += ["coco instances.json detections.json --format csv", "bleu reference.txt -i system.txt --format csv"]
 CALLS.append(f"{SELFCHECK} --help")
 NOT_WRITTEN = "error: the result was not written to standard output: "
-PASSED = SimpleNamespace(failures=[], to_dict=lambda: {"passed": True})
+PASSED = SimpleNamespace(failures={}, families=[], to_dict=lambda: {"passed": True})
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_gates_of_a_result_that_cannot_be_written(folder, kind):
 
 
 def test_files_are_written_whatever_the_streams_are(folder):
-    words = f"evaluate {LOG} -m auc --quiet --json report.json"
+    words = f"evaluate {LOG} -m auc --quiet -o report.json"
     assert call(words, folder, {0: None, 1: None, 2: None})[0] == 0
     assert (folder / "report.json").read_text().startswith("{")
 

@@ -226,7 +226,7 @@ def test_the_command_line(path, tmp_path):
     ours, theirs = os.pipe()
     columns = ["--label", "label", "--score", "prob", "--group", "group", "--weight", "weight"]
     target = tmp_path / "report.json"
-    command = ["evaluate", path, *columns, "--json", target]
+    command = ["evaluate", path, *columns, "-o", target]
     with start("from contextlib import contextmanager" + COMMAND, theirs, *command, pass_fds=[theirs]) as child:
         os.close(theirs)
         assert os.read(ours, 1) == b"x"

@@ -116,7 +116,7 @@ def folder(tmp_path, log):
 
 def run(folder, command, *arguments):
     plugins = ["--plugin", "own_exposure_gini", "--plugin", "own_concordance"]
-    done = run_subprocess(command, "log.parquet", *plugins, *arguments, "--json", "-", folder=folder)
+    done = run_subprocess(command, "log.parquet", *plugins, *arguments, "--json", folder=folder)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -42,7 +42,7 @@ def evaluate(folder, *arguments):
 
 
 def test_command_line(folder):
-    done = evaluate(folder, "--plugin", "own_cvr", *CVR, "--by", "hour", "--json", "-")
+    done = evaluate(folder, "--plugin", "own_cvr", *CVR, "--by", "hour", "--json")
     assert done.returncode == 0, done.stderr
     found = [own["value"] for own in json.loads(done.stdout)["results"]]
     expected = fm.evaluate(LOG, ["cvr"], roles={"click": "click", "conversion": "bought"}, by="hour")

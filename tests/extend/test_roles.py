@@ -189,7 +189,7 @@ def test_mixed_metrics_on_the_command_line(tmp_path):
 
     write_log(tmp_path / "log.parquet", **mixed_log())
     done = run(
-        "evaluate", "log.parquet", "--label", "bought", "--score", "score", "--metrics", ",".join(MIXED), "--json", "-",
+        "evaluate", "log.parquet", "--label", "bought", "--score", "score", "--metrics", ",".join(MIXED), "--json",
         folder=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

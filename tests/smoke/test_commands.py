@@ -57,12 +57,12 @@ def score(words, folder, name="score"):
 
 
 def evaluated(folder):
-    document = json.loads(run("evaluate log.csv --label click --score old --metrics auc,ctr --json -", folder))
+    document = json.loads(run("evaluate log.csv --label click --score old --metrics auc,ctr --json", folder))
     return {result["metric"]: result["value"] for result in document["results"]}
 
 
 def compared(folder):
-    words = "compare log.csv --label click --score old --score new --metric auc --ci-method delong --json -"
+    words = "compare log.csv --label click --score old --score new --metric auc --ci-method delong --json"
     return json.loads(run(words, folder))["differences"][0]["difference"]
 
 
@@ -73,14 +73,14 @@ def detected(folder):
 
 def demonstrated(folder):
     """The AUC that the demo shows less the one of the log that it keeps."""
-    shown = re.search(r"^ auc +(\S+)", run("demo --rows 1000 --keep demo.parquet", folder), flags=re.MULTILINE)
+    shown = re.search(r"^ auc +(\S+)", run("demo --rows 1000 --keep demo.parquet --quiet", folder), flags=re.MULTILINE)
     return float(shown[1]) - fm.evaluate(folder / "demo.parquet", "auc", label="click", score="pctr")["auc"]
 
 
 def sampled(folder):
     """Rows of a log, whether its users are as many as wanted or fewer, and whether the same seed writes it again."""
     for name in ("one.parquet", "other.parquet"):
-        run(f"sample-log {name} --rows 100 --users 7 --seed 3", folder)
+        run(f"sample-log {name} --rows 100 --users 7 --seed 3 --quiet", folder)
     one, other = (pq.read_table(folder / name) for name in ("one.parquet", "other.parquet"))
     return one.num_rows, len(set(one["user_id"].to_pylist())) <= 7, one.equals(other)
 

@@ -221,7 +221,7 @@ def test_the_command_line_has_them(copy):
     pytest.importorskip("typer")
     names = [name for name, (family, _) in METRICS.items() if family != "regression"]
     columns = ["--label", "label", "--score", "prob", "--group", "group"]
-    command = ["-m", "fastmetrics", "evaluate", "log.parquet", *columns, "--metrics", ",".join(names), "--json", "-"]
+    command = ["-m", "fastmetrics", "evaluate", "log.parquet", *columns, "--metrics", ",".join(names), "--json"]
     results = json.loads(run(copy["folder"], *command))["results"]
     assert {own["metric"]: own["value"] for own in results} == {name: copy["seen"][name]["evaluate"] for name in names}
 

@@ -1,22 +1,24 @@
 """``fastmetrics compare``: do two models differ by more than chance? With --fail-if, a gate for CI."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.markup import escape
-from rich.text import Text
 
 import fastmetrics
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics.cli import options
+from fastmetrics.cli.completion import complete_columns, complete_gate
 from fastmetrics.cli.logs.config import with_config
 from fastmetrics.cli.logs.found_columns import show_columns
-from fastmetrics.cli.logs.gates import FORM, Gate, read_gate
-from fastmetrics.cli.logs.log_evaluation import read_level, read_metrics, run_on_log
+from fastmetrics.cli.logs.gates import FORM, Gate, check_any_slice, check_gates, read_gate, report_gates
+from fastmetrics.cli.logs.log_evaluation import Tables, read_level, read_metrics, run_on_log
 from fastmetrics.cli.logs.log_options import LogOptions, reject_unused_options, shared_options
 from fastmetrics.cli.logs.task_options import read_tasks
-from fastmetrics.cli.outputs import Tables, read_outputs
-from fastmetrics.cli.terminal import GATE_FAILED, examples, standard_error
+from fastmetrics.cli.outputs import read_outputs
+from fastmetrics.cli.terminal import GATE_FAILED, examples
 from fastmetrics.engine.evaluation.options import BY_NAME
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ EXAMPLES = examples(
     "compare clicks.parquet --label click --score old --score new --group user_id",
     "compare log.csv --label y --score a --score b -m '{metrics}' --by country",
     "compare log.parquet --label y --score a --score b --unit day --fail-if '{gate_metric} worsens 0.001'",
-    "compare log.parquet --label y --score a --score b --fail-if 'anything worsens significantly' --json -",
+    "compare log.parquet --label y --score a --score b --fail-if 'anything worsens significantly' --json",
     "compare systems.parquet -m {text_metrics} --label reference --score a --score b",
     has_gates=True,
 )
@@ -43,6 +45,7 @@ def compare(
         typer.Option(
             metavar="COLUMN",
             help="The score that the others are compared with. Default: the first.",
+            autocompletion=complete_columns,
             rich_help_panel=options.COLUMNS,
         ),
     ] = None,
@@ -69,8 +72,10 @@ def compare(
             metavar="GATE",
             help=f"Exit with code {GATE_FAILED} if it holds for any score: '{escape(FORM)}'. A metric worsens in its "
             "own direction ('anything': each of them); the value itself drops or rises, whether or not a higher value "
-            "is better. By at least the amount; significantly: the verdict is better, worse or different. Without 'in "
-            "any slice' it tests only all rows. An undefined value fails. May be repeated.",
+            "is better. By at least the amount; significantly: the verdict is better, worse or different. A gate looks "
+            "at all rows only, and where it ends with 'in any slice' at slices too. An undefined value fails. May be "
+            "repeated.",
+            autocompletion=complete_gate,
             rich_help_panel=options.OUTPUT,
         ),
     ] = None,
@@ -105,13 +110,13 @@ def compare(
     names = compared_metrics(log.metric_text, gates, grouped=log.group is not None, model_role=model_role)
     arguments = log.arguments()
     if not log.tasks:
-        if not (log.label and columns):
-            show_missing(names, paths, arguments, columns, model_role)
-        check_columns(names, log.label, columns, baseline, model_role)
+        columns_of_log = partial(show_columns, "compare", paths, arguments, 2)
+        check_columns(names, log.label, columns, baseline, model_role, columns_of_log)
     level = read_level(ci)
     reject_unused_options(context, log)
-    check_gates(gates, log, model_role)
-    outputs = read_outputs(log, paths, has_gates=bool(gates))
+    check_gates(gates, list((read_tasks(log.tasks) or {}).values()), model_role)
+    check_any_slice(gates, arguments["by"])
+    outputs = read_outputs(log.outputs, paths, default="table", has_gates=bool(gates))
     comparison: Comparison = run_on_log(
         fastmetrics.compare,
         paths,
@@ -127,7 +132,7 @@ def compare(
         stored=stored,
         **arguments,
     )
-    report_failures(gates, comparison)
+    report_gates(gates, comparison, quiet=log.quiet)
 
 
 def read_margins(texts: list[str]) -> dict[str, float]:
@@ -166,43 +171,23 @@ def compared_metrics(
     return names
 
 
-def check_gates(gates: list[Gate], log: LogOptions, model_role: str) -> None:
-    """Reject a gate on a metric that no task computes: it would always pass."""
-    from fastmetrics.engine.plan.metric_plan import make_plan
-
-    tasks = (read_tasks(log.tasks) or {}).values()
-    if not gates or not tasks or any(task.metrics is None for task in tasks):
-        return
-    computed = {repr(metric) for task in tasks for metric in make_plan(task.metrics or (), (model_role,)).metrics}
-    for gate in gates:
-        if gate.metric is not None and gate.metric not in computed:
-            found = f"no --task computes {gate.metric}, only {', '.join(sorted(computed))}"
-            raise typer.BadParameter(found, param_hint="--fail-if")
-
-
-def show_missing(
-    metrics: list[str], paths: list[str], arguments: dict[str, Any], score: list[str] | None, model_role: str
-) -> None:
-    """Print the columns of the log if no model is named, or no label where one is needed."""
-    from fastmetrics._core.kinds import LABEL_ROLE
-    from fastmetrics.engine.plan.metric_plan import make_plan
-
-    if not score or make_plan(metrics, (model_role,)).needs_columns((LABEL_ROLE,)):
-        show_columns("compare", paths, arguments, 2)
-
-
 def check_columns(
-    metrics: list[str], label: list[str] | None, score: list[str] | None, baseline: str | None, model_role: str
+    metrics: list[str],
+    label: list[str] | None,
+    score: list[str] | None,
+    baseline: str | None,
+    model_role: str,
+    columns_of_log: Callable[[], str],
 ) -> None:
-    """Report missing columns and a missing second score before any file is read."""
+    """Report missing columns and a missing second score before any row is read."""
     from fastmetrics._core.kinds import LABEL_ROLE
     from fastmetrics.engine.plan.metric_plan import make_plan
 
     if not label and make_plan(metrics, (model_role,)).needs_columns((LABEL_ROLE,)):
-        raise typer.BadParameter("name the column", param_hint="--label")
+        raise typer.BadParameter(f"name the column{columns_of_log()}", param_hint="--label")
     scores = list(dict.fromkeys(score or ()))
     if len(scores) < 2:
-        found = f"found only {scores[0]}" if scores else "found none"
+        found = f"found only {scores[0]}" if scores else f"found none{columns_of_log()}"
         raise typer.BadParameter(
             f"name the columns of at least two models, --{model_role} a --{model_role} b; {found}",
             param_hint=f"--{model_role}",
@@ -211,12 +196,3 @@ def check_columns(
         models = model_role if model_role.endswith("s") else f"{model_role}s"
         found = f"{baseline} is not one of the {models} ({', '.join(scores)})"
         raise typer.BadParameter(found, param_hint="--baseline")
-
-
-def report_failures(gates: list[Gate], comparison: "Comparison") -> None:
-    """Print the gates that fail to standard error, and exit with their code if there are any."""
-    failures = [sentence for gate in gates for sentence in gate.failures(comparison)]
-    for sentence in failures:
-        standard_error().print(Text.assemble(("failed:", "bold red"), " --fail-if ", sentence))
-    if failures:
-        raise typer.Exit(GATE_FAILED)

@@ -4,32 +4,39 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 import fastmetrics
 from fastmetrics.cli import options
+from fastmetrics.cli.completion import complete_gate
 from fastmetrics.cli.logs.config import with_config
 from fastmetrics.cli.logs.found_columns import show_columns
-from fastmetrics.cli.logs.log_evaluation import read_level, read_metrics, run_on_log
+from fastmetrics.cli.logs.gates import check_any_slice, check_gates, report_gates
+from fastmetrics.cli.logs.log_evaluation import Tables, read_level, read_metrics, run_on_log
 from fastmetrics.cli.logs.log_options import LogOptions, reject_unused_options, shared_options
-from fastmetrics.cli.outputs import Tables, read_outputs
-from fastmetrics.cli.terminal import examples, show_warning
+from fastmetrics.cli.logs.task_options import read_tasks
+from fastmetrics.cli.logs.value_gates import FORM, ValueGate, read_value_gate
+from fastmetrics.cli.outputs import read_outputs
+from fastmetrics.cli.terminal import GATE_FAILED, examples, show_warning
 
 # `LogCommand` fills in the metrics.
 EXAMPLES = examples(
     "evaluate clicks.parquet --label click --score pctr --group user_id",
     "evaluate log.csv --label y --score p --metrics '{metrics}'",
-    "evaluate 'day=*/*.parquet' --label y --score p --json report.json",
-    "evaluate a.parquet b.parquet --label y --score p --json -",
+    "evaluate 'day=*/*.parquet' --label y --score p -o report.json -o report.html",
+    "evaluate a.parquet b.parquet --label y --score p --json",
     "evaluate log.parquet --label click --score a --score b --by channel",
-    "evaluate clicks.parquet --label click --score a --score b --group user_id --ci 95 --html report.html",
+    "evaluate clicks.parquet --label click --score a --score b --group user_id --ci 95 -o report.html",
+    "evaluate clicks.parquet --label click --score pctr --by channel --fail-if '{gate_metric} < 0.5 in any slice'",
     "evaluate log.csv --label y --label z --score p --by day --by country",
-    "evaluate log.csv --label y --score p --memory-limit 2GiB --spill-dir /scratch",
+    "evaluate log.csv --label y --score p --memory-limit 2GiB --spill-dir .",
     "evaluate systems.parquet --metrics {text_metrics} --label reference --score a --score b --by day",
     "evaluate log.parquet --plugin my_metrics --metrics snips --role reward=revenue --role propensity=p",
     "evaluate images.parquet --metrics 'accuracy,f1(average=macro)' --label class --prediction predicted",
     "evaluate images.parquet --metrics logloss,brier,ece --label class --probabilities p_ant,p_bee,p_cat",
     "evaluate log.parquet --task 'ctr: label=click; score=pctr' --task 'sales: label=order; score=porder'",
     "evaluate points.parquet --metrics {partition_metrics} --label kind --score k10 --score k20",
+    has_gates=True,
 )
 
 
@@ -45,6 +52,17 @@ def evaluate(
             help="Confidence intervals at this level: 95 for 95 %. Default: none.",
             show_default=False,
             rich_help_panel=options.INTERVALS,
+        ),
+    ] = None,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GATE",
+            help=f"Exit with code {GATE_FAILED} if it holds for any score: '{escape(FORM)}'. Significantly: the whole "
+            "interval of --ci is beyond the number. A gate looks at all rows only, and where it ends with 'in any "
+            "slice' at slices too. An undefined value fails. May be repeated.",
+            autocompletion=complete_gate,
+            rich_help_panel=options.OUTPUT,
         ),
     ] = None,
 ) -> None:
@@ -64,18 +82,24 @@ def evaluate(
     arguments = log.arguments()
     models = arguments["probabilities"]
     model_roles = named_model_roles(log.score or None, log.prediction or None, models)
-    names = read_metrics(log.metric_text, grouped=log.group is not None, model_roles=model_roles)
+    gates = [read_value_gate(text, model_roles[0]) for text in fail_if or ()]
+    names = evaluated_metrics(log.metric_text, gates, grouped=log.group is not None, model_roles=model_roles)
     if not log.tasks:
         missing = find_missing(names, log.label, log.score, log.prediction, models)
         if missing is not None:
-            show_columns("evaluate", paths, arguments, 1)
-            raise typer.BadParameter("name the column", param_hint=f"--{missing}")
+            columns = show_columns("evaluate", paths, arguments, 1)
+            raise typer.BadParameter(f"name the column{columns}", param_hint=f"--{missing}")
     level = read_intervals(ci, log.unit)
     reject_unused_options(context, log, with_intervals=ci is not None)
-    outputs = read_outputs(log, paths)
+    check_gates(gates, list((read_tasks(log.tasks) or {}).values()), model_roles[0])
+    check_any_slice(gates, arguments["by"])
+    for gate in gates:
+        if gate.significantly and ci is None:
+            raise typer.BadParameter(f"{gate.text!r} needs intervals: add --ci 95", param_hint="--fail-if")
+    outputs = read_outputs(log.outputs, paths, default="table", has_gates=bool(gates))
     if not (log.tasks or ci or outputs.has_page):
         warn_of_unused_columns(names, model_roles, log)
-    run_on_log(
+    report = run_on_log(
         fastmetrics.evaluate,
         paths,
         names,
@@ -88,6 +112,22 @@ def evaluate(
         stored=stored,
         **arguments,
     )
+    report_gates(gates, report, quiet=log.quiet)
+
+
+def evaluated_metrics(
+    requested: str | None, gates: Sequence[ValueGate], *, grouped: bool, model_roles: Sequence[str]
+) -> list[str] | str:
+    """The metrics of --metrics and of the gates; without any, the defaults."""
+    from fastmetrics.engine.plan.metric_plan import make_plan
+
+    names = read_metrics(requested, grouped=grouped, model_roles=model_roles) if requested or not gates else []
+    if not gates:
+        return names
+    known = [repr(metric) for metric in make_plan(names, model_roles).metrics] if names else []
+    names = list(dict.fromkeys([*known, *(gate.metric for gate in gates)]))
+    read_metrics(",".join(names), grouped=grouped, model_roles=model_roles)
+    return names
 
 
 def warn_of_unused_columns(metrics: list[str] | str, model_roles: Sequence[str], log: LogOptions) -> None:

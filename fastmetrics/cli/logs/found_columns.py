@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from fastmetrics.cli.input_names import STANDARD_INPUT
-from fastmetrics.cli.terminal import message_of, program, quoted
+from fastmetrics.cli.terminal import is_for_people, message_of, program, quoted
 
 MOST_COLUMNS = 40
 # The types of labels, the likeliest first, and those of scores.
@@ -16,26 +16,29 @@ LABEL_TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "i
 SCORE_TYPES = ("float", "double", "halffloat")
 
 
-def show_columns(command: str, paths: Sequence[str], arguments: dict[str, Any], n_scores: int) -> None:
-    """Print the columns of a log with their types, and the command with columns that fit. Pipes are not read.
+def show_columns(command: str, paths: Sequence[str], arguments: dict[str, Any], n_scores: int) -> str:
+    """What the error says of the columns of a log: the command with columns that fit. Pipes are not read.
 
-    What the user typed is wrong usage also where the log cannot be opened: then the reason is printed.
+    On a terminal, the columns are printed with their types, and the command. What the user typed is wrong usage also
+    where the log cannot be opened: then the reason is said.
     """
     if STANDARD_INPUT in paths:
-        return
+        return ""
     try:
         columns = read_columns(paths, arguments)
     except (OSError, ValueError, TypeError) as error:
-        typer.echo(f"its columns cannot be listed: {message_of(error)}", err=True)
-        return
+        return f"; its columns cannot be listed: {message_of(error)}"
+    line = line_to_type(command, paths, arguments, columns, n_scores)
+    if not is_for_people():
+        return f"; type, with the columns that you mean: {line}"
     width = max(map(len, columns), default=0)
     lines = [f"  {name:<{width}}  {kind}" for name, kind in list(columns.items())[:MOST_COLUMNS]]
     if len(columns) > MOST_COLUMNS:
         lines.append(f"  and {len(columns) - MOST_COLUMNS} more")
     where = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-    line = line_to_type(command, paths, arguments, columns, n_scores)
     text = [f"{where} has these columns:", *lines, "Type, with the columns that you mean:", f"  {line}"]
     typer.echo("\n".join(text), err=True)
+    return ""
 
 
 def read_columns(paths: Sequence[str], arguments: dict[str, Any]) -> dict[str, str]:

@@ -1,23 +1,31 @@
-"""Gates, the values of --fail-if: "auc drops 0.001", "logloss rises 1% significantly"."""
+"""Gates of `compare`, the values of --fail-if: "auc drops 0.001", "logloss rises 1% significantly".
+
+Those of `evaluate` are in `value_gates.py`; both say here which of them failed and what the others looked at.
+"""
 
 import math
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.text import Text
 
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics.cli.terminal import GATE_FAILED, standard_error
 from fastmetrics.reporting.number_formats import format_log_pvalue
 
 if TYPE_CHECKING:
     from fastmetrics import Comparison
     from fastmetrics._core.comparison.comparison import Difference
 
+PERCENT = 100
+SIGNIFICANTLY = r"(?P<significantly>\s+significantly)?"
+IN_ANY_SLICE = r"(?P<slices>\s+in\s+any\s+slice)?"
 GATE = re.compile(
     r"\s*(?P<metric>\S.*?)\s+(?P<verb>drops|rises|worsens)"
     r"(?:\s+(?:by\s+)?(?P<amount>[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*(?P<percent>%)?)?"
-    r"(?P<significantly>\s+significantly)?(?P<slices>\s+in\s+any\s+slice)?\s*"
+    rf"{SIGNIFICANTLY}{IN_ANY_SLICE}\s*"
 )
 ANYTHING = "anything"
 SHOWN = ("better", "worse", "different")  # verdicts: with a margin, beyond it
@@ -81,13 +89,13 @@ class Gate(NamedTuple):
         return -one.difference if self.verb == "drops" else one.difference
 
 
-def slice_and_label(one: "Difference", several_labels: bool) -> str:
-    """The slice and the task of a difference, if it has them, and its label, if there are several."""
+def slice_and_label(one: Any, several_labels: bool, more: Sequence[str] = ()) -> str:
+    """The slice and the task of a line, if it has them, and its label, if there are several."""
     from fastmetrics.reporting.report_table import slice_value_text
 
     names = [f"{column}={slice_value_text(value)}" for column, value in one.slice.items()]
     names += [f"label {one.label}"] if several_labels else []
-    names += [] if one.task is None else [f"task {one.task}"]
+    names += [*more, *([] if one.task is None else [f"task {one.task}"])]
     return f" [{', '.join(names)}]" if names else ""
 
 
@@ -97,7 +105,8 @@ def read_gate(text: str) -> Gate:
 
     match = GATE.fullmatch(text)
     if match is None:
-        raise typer.BadParameter(f"cannot read {text!r}; write {FORM}", param_hint="--fail-if")
+        other = "; values are gates of evaluate" if any(sign in text for sign in "<>") else ""
+        raise typer.BadParameter(f"cannot read {text!r}; write {FORM}{other}", param_hint="--fail-if")
     try:
         metric = None if match["metric"] == ANYTHING and match["verb"] == "worsens" else parse(match["metric"])
     except ValueError as error:
@@ -112,3 +121,56 @@ def read_gate(text: str) -> Gate:
         " ".join(text.split()), None if metric is None else repr(metric), match["verb"], amount,
         match["percent"] is not None, match["significantly"] is not None, match["slices"] is not None,
     )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------------ what they say
+
+
+def report_gates(gates: Sequence[Any], found: Any, *, quiet: bool) -> None:
+    """Print which gates failed and which passed, to standard error, and exit with their code if one failed.
+
+    `found` is a report or a comparison. Each line says whether slices were looked at.
+    """
+    console = standard_error()
+    n_slices = len({(one.task, tuple(one.slice.items())) for one in found if one.slice})
+    has_failed = False
+    for gate in gates:
+        scope = scope_of(gate, n_slices)
+        sentences = list(gate.failures(found))
+        for sentence in sentences:
+            console.print(Text.assemble(("failed:", "bold red"), " --fail-if ", sentence, scope))
+        if not sentences and not quiet:
+            console.print(Text.assemble(("passed:", "bold green"), f" --fail-if {gate.text!r}", scope))
+        has_failed |= bool(sentences)
+    if has_failed:
+        raise typer.Exit(GATE_FAILED)
+
+
+def scope_of(gate: Any, n_slices: int) -> str:
+    """What a gate looked at, where there are slices."""
+    if not n_slices:
+        return ""
+    if gate.in_any_slice:
+        return f" (all rows and {n_slices:,} slice{'s' * (n_slices > 1)})"
+    return " (all rows; slices were not looked at: add 'in any slice')"
+
+
+def check_gates(gates: Sequence[Any], tasks: Sequence[Any], model_role: str) -> None:
+    """Reject a gate on a metric that no task computes: it would always pass."""
+    from fastmetrics.engine.plan.metric_plan import make_plan
+
+    if not gates or not tasks or any(task.metrics is None for task in tasks):
+        return
+    computed = {repr(metric) for task in tasks for metric in make_plan(task.metrics or (), (model_role,)).metrics}
+    for gate in gates:
+        if gate.metric is not None and gate.metric not in computed:
+            found = f"no --task computes {gate.metric}, only {', '.join(sorted(computed))}"
+            raise typer.BadParameter(found, param_hint="--fail-if")
+
+
+def check_any_slice(gates: Sequence[Any], by: Any) -> None:
+    """Reject a gate on slices where there are none."""
+    for gate in gates:
+        if gate.in_any_slice and not by:
+            why = f"there are no slices for {gate.text!r}: add --by COLUMN"
+            raise typer.BadParameter(why, param_hint="--fail-if")

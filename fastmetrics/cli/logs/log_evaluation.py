@@ -1,25 +1,35 @@
 """What the commands for logs share: metrics from the registry, and calls with a progress bar, warnings and advice."""
 
+import sys
 import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
 
 import fastmetrics
 from fastmetrics._core.columns.validation import LabelError, ProbabilityError
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import SCORE_ROLE
+from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics.cli.command import Command
 from fastmetrics.cli.logs.config import stored_question
 from fastmetrics.cli.logs.input_options import read_data
-from fastmetrics.cli.outputs import Outputs, Tables, write_result
+from fastmetrics.cli.outputs import Outputs, write_result
 from fastmetrics.cli.terminal import show_warning
+from fastmetrics.reporting.tables import Document
+from fastmetrics.reporting.text_tables import document_text
 
 PERCENT = 100
+
+
+class Tables(NamedTuple):
+    """How a result is drawn on a terminal, and the document that is written as text; both take `digits`."""
+
+    draw: Callable[..., None]
+    document: Callable[..., Document]
 
 
 def default_metrics(*, grouped: bool, target: str = "binary") -> list[str]:
@@ -77,18 +87,8 @@ def example_gate_metric() -> str:
     return next(spec.example for spec in fastmetrics.describe_metrics() if spec.exchange == "range" and spec.default)
 
 
-class LogCommand(TyperCommand):
+class LogCommand(Command):
     """A command with examples of metrics. The registry imports all metrics, so it is asked when the help is shown."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Of an option that is given twice, only the last value would count, so that is wrong usage."""
-        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
-        repeated: list[Any] = [parameter for parameter, count in Counter(order).items() if count > 1]
-        for parameter in repeated:
-            # The paths are one parameter, in one place or in several.
-            if isinstance(parameter, TyperOption) and not parameter.multiple and not parameter.is_flag:
-                raise typer.BadParameter("it is given twice, and has one value", param=parameter, ctx=ctx)
-        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         self.epilog = (self.epilog or "").format(
@@ -153,11 +153,25 @@ def run_on_log(
     check_sort(sort, metrics, options["by"])
 
     def compute() -> Any:
-        quiet = outputs.layout is None
-        result = call_on_log(function, paths, metrics, stored, quiet=quiet, memory_limit=memory_limit, **options)
+        result = call_on_log(
+            function, paths, metrics, stored, quiet=outputs.quiet, memory_limit=memory_limit, **options
+        )
         return result if sort is None else result.sorted_by(sort)
 
-    return write_result(compute, outputs, tables)
+    return write_result(compute, outputs, lambda result: print_result(result, outputs, tables))
+
+
+def print_result(result: Any, outputs: Outputs, tables: Tables) -> None:
+    """Print a result in the layout that was asked for; a table is drawn if standard output is a terminal."""
+    digits: dict[str, int] = {} if outputs.digits is None else {"digits": outputs.digits}
+    if outputs.layout == "csv":
+        typer.echo(result.to_csv(), nl=False)
+    elif outputs.layout == "markdown":
+        typer.echo(result.to_markdown(**digits), nl=False)
+    elif sys.stdout.isatty():
+        tables.draw(result, **digits)
+    else:
+        typer.echo(document_text(tables.document(result, **digits)))
 
 
 def check_sort(sort: str | None, metrics: str | list[str], by: Any) -> None:

@@ -1,13 +1,11 @@
 """The options that the commands for logs share, as one record.
 
 Those of the table of options have their types and texts from there; one that has no field here is in `more`.
-`shared_options` puts the fields of a record into the signature of a command, from which typer makes options.
+`shared_options` puts them into the signature of a command.
 """
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
-from functools import wraps
 from types import MappingProxyType
 from typing import Annotated, Any, get_args, get_type_hints
 
@@ -17,7 +15,9 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.cli import options
 from fastmetrics.cli.logs import input_options
 from fastmetrics.cli.logs.task_options import read_tasks
+from fastmetrics.cli.outputs import OutputOptions
 from fastmetrics.cli.question_options import OF_LOGS, command_option, further_options
+from fastmetrics.cli.records import spread
 from fastmetrics.engine.evaluation.options import options_of
 from fastmetrics.engine.evaluation.options.option import EVALUATE
 
@@ -62,10 +62,9 @@ class LogOptions(NamedTuple):
     n_threads: int | None = None
     memory_limit: str | None = None
     spill_dir: str | None = None
-    json: options.JsonFile = None
-    html: options.HtmlFile = None
     output: options.OutputFiles = None
     no_clobber: options.NoClobber = False
+    as_json: options.PrintJson = False
     layout: options.ResultFormat = None
     digits: options.Digits = None
     quiet: options.Quiet = False
@@ -75,6 +74,10 @@ class LogOptions(NamedTuple):
     def metric_text(self) -> str | None:
         """All values of --metrics as one; None if there is none."""
         return ",".join(self.metrics) if self.metrics else None
+
+    @property
+    def outputs(self) -> OutputOptions:
+        return OutputOptions(**{name: getattr(self, name) for name in OutputOptions._fields})
 
     def arguments(self) -> dict[str, Any]:
         """The arguments that `fastmetrics.evaluate` and `fastmetrics.compare` have under the same name."""
@@ -107,7 +110,7 @@ PANELS = {
     "ci_method": options.INTERVALS,
     "on_invalid": "Input",
     "n_threads": "Resources",
-    "json": options.OUTPUT,
+    "output": options.OUTPUT,
 }
 
 
@@ -136,31 +139,12 @@ def in_panel(hint: Any, panel: str) -> Any:
 FIELDS = fields_in_panels()
 
 
-def shared_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter of type `LogOptions` in a command's signature by the fields of the record."""
-    hints = get_type_hints(command, include_extras=True)
-    (record,) = (name for name, hint in hints.items() if hint is LogOptions)
-    parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        if parameter.name != record:
-            parameters.append(parameter.replace(annotation=hints[parameter.name]))
-            continue
-        parameters += [
-            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=hint)
-            for name, (hint, default) in FIELDS.items()
-        ]
+def make_record(values: dict[str, Any]) -> LogOptions:
+    more = {name: value for name, value in values.items() if name not in LogOptions._fields}
+    return LogOptions(**{name: value for name, value in values.items() if name not in more}, more=more)
 
-    @wraps(command)
-    def with_record(**values: Any) -> None:
-        given = {name: values.pop(name) for name in FIELDS}
-        more = {name: given.pop(name) for name in FIELDS if name not in LogOptions._fields}
-        shared = LogOptions(**given, more=more)
-        command(**values, **{record: shared})
 
-    with_record.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    with_record.__annotations__ = {own.name: own.annotation for own in parameters}
-    del with_record.__wrapped__  # its signature is another
-    return with_record
+shared_options = spread(LogOptions, FIELDS, make_record)
 
 
 def reject_unused_options(context: typer.Context, log: LogOptions, *, with_intervals: bool = True) -> None:

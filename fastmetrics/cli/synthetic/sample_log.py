@@ -14,7 +14,7 @@ from fastmetrics._core.results.output_files import complete_or_nothing
 from fastmetrics.cli.options import LogUsers
 from fastmetrics.cli.terminal import examples, program, shown_path, standard_error
 from fastmetrics.reporting.number_formats import format_megabytes, format_row_rate
-from fastmetrics.reporting.terminal.console import standard_output
+from fastmetrics.reporting.terminal.console import versioned_json
 
 # Four blocks of the generator: a block is still in the cache when it is encoded, and memory stays below 200 MB.
 ROW_GROUP_ROWS = 262_144
@@ -39,6 +39,8 @@ def sample_log(
         int, typer.Option(metavar="N", min=1, help="Rows of a Parquet row group; more of them need more memory.")
     ] = ROW_GROUP_ROWS,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")] = False,
 ) -> None:
     """Write a synthetic click log whose true click probabilities are known.
 
@@ -59,27 +61,40 @@ def sample_log(
     started = time.perf_counter()
     try:
         with complete_or_nothing(out) as temporary:
-            write_click_log(temporary, rows=rows, users=users, items=items, seed=seed, row_group_rows=row_group_rows)
+            write_click_log(
+                temporary, rows=rows, users=users, items=items, seed=seed, row_group_rows=row_group_rows, quiet=quiet
+            )
     except KeyboardInterrupt:
         standard_error().print(f"stopped: {out} was not written", style="yellow")
         raise
     seconds = time.perf_counter() - started
     rate = format_row_rate(rows, seconds)
     size = f"{rows:,} rows, {format_megabytes(out.stat().st_size)} in {seconds:.2g} s ({rate})"
-    output = standard_output()
-    output.print(Text.assemble("wrote ", (str(out), "bold"), f": {size}"), soft_wrap=True)
-    output.print(Text.assemble("next: ", (evaluate_command(out), "cyan")), soft_wrap=True)
+    if as_json:
+        written = {"path": str(out), "rows": rows, "bytes": out.stat().st_size, "seconds": seconds}
+        typer.echo(versioned_json(written))
+    if not quiet:
+        messages = standard_error()
+        messages.print(Text.assemble("wrote ", (str(out), "bold"), f": {size}"), soft_wrap=True)
+        messages.print(Text.assemble("next: ", (evaluate_command(out), "cyan")), soft_wrap=True)
 
 
 def write_click_log(
-    path: Path, *, rows: int, users: int | None, items: int | None, seed: int, row_group_rows: int = ROW_GROUP_ROWS
+    path: Path,
+    *,
+    rows: int,
+    users: int | None,
+    items: int | None,
+    seed: int,
+    row_group_rows: int = ROW_GROUP_ROWS,
+    quiet: bool,
 ) -> None:
     """Write the log under a progress bar. Users and items default to shares of the number of rows."""
     from fastmetrics.cli.progress import row_progress
     from fastmetrics.cli.synthetic.synthetic_log import ClickLog
 
     log = ClickLog(rows, users or default_users(rows), items or max(1, rows // 100), seed)
-    with row_progress() as report:
+    with row_progress(quiet=quiet) as report:
         rows_done = 0
 
         def count_written(n_rows: int) -> None:

@@ -4,14 +4,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from fastmetrics.cli.options import Threads
+from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads, with_outputs
 from fastmetrics.cli.terminal import examples
 from fastmetrics.cli.text.systems import (
     BySegment,
     Digits,
     Layout,
     Lowercase,
-    Quiet,
     References,
     ScoreOnly,
     Scorer,
@@ -32,6 +31,7 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs
 def bleu(
     references: References = None,
     system: Systems = None,
@@ -56,10 +56,10 @@ def bleu(
         typer.Option(metavar="W,...", help="A weight for every order.", show_default="all the same"),
     ] = None,
     by_segment: BySegment = False,
-    layout: Layout = "text",
+    layout: Layout = None,
     score_only: ScoreOnly = False,
     digits: Digits = None,
-    quiet: Quiet = False,
+    words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
 ) -> None:
     """BLEU of translations, with sacrebleu's tokenizers, smoothings, numbers and output."""
@@ -79,7 +79,7 @@ def bleu(
         segment_options={"effective_order": True},
         needs_plain_text=tokenize != "none",
     )
-    run(scorer, references, system, by_segment, layout, score_only, digits, threads, quiet)
+    run(scorer, references, system, by_segment, layout, score_only, digits, threads, words)
 
 
 def read_weights(text: str) -> tuple[float, ...]:

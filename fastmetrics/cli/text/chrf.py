@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fastmetrics.cli.options import Threads
+from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads, with_outputs
 from fastmetrics.cli.terminal import examples
 from fastmetrics.cli.text.systems import (
     BySegment,
@@ -27,6 +27,7 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs
 def chrf(
     references: References = None,
     system: Systems = None,
@@ -46,9 +47,10 @@ def chrf(
         bool, typer.Option("--eps-smoothing", help="Orders too long for the text count, as in NLTK and Moses.")
     ] = False,
     by_segment: BySegment = False,
-    layout: Layout = "text",
+    layout: Layout = None,
     score_only: ScoreOnly = False,
     digits: Digits = None,
+    words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
 ) -> None:
     """chrF and chrF++: F-scores of n-grams of characters and words, with sacrebleu's numbers and output."""
@@ -61,4 +63,4 @@ def chrf(
         "eps_smoothing": eps_smoothing,
     }
     scorer = Scorer(ScoreDisplay(chrf.__name__, digits=1), function="corpus_chrf", options=options)
-    run(scorer, references, system, by_segment, layout, score_only, digits, threads)
+    run(scorer, references, system, by_segment, layout, score_only, digits, threads, words)

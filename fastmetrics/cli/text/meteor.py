@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from fastmetrics.cli.options import Threads
+from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads, with_outputs
 from fastmetrics.cli.terminal import examples
 from fastmetrics.cli.text.systems import (
     BySegment,
@@ -27,11 +27,12 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs
 def meteor(
     references: References = None,
     system: Systems = None,
     modules: Annotated[
-        str, typer.Option("-m", "--modules", metavar="NAME,...", help="How words match: exact, stem, synonym.")
+        str, typer.Option("--modules", metavar="NAME,...", help="How words match: exact, stem, synonym.")
     ] = "exact,stem,synonym",
     alignment: Annotated[
         Literal["fewest_crossings", "nltk"],
@@ -52,9 +53,10 @@ def meteor(
         str | None, typer.Option(metavar="DIR", help="The folder of WordNet's files.", show_default="found")
     ] = None,
     by_segment: BySegment = False,
-    layout: Layout = "text",
+    layout: Layout = None,
     score_only: ScoreOnly = False,
     digits: Digits = None,
+    words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
 ) -> None:
     """METEOR of translations, with NLTK's numbers: words match by form, stem or meaning."""
@@ -73,7 +75,7 @@ def meteor(
             "wordnet": wordnet,
         },
     )
-    run(scorer, references, system, by_segment, layout, score_only, digits, threads)
+    run(scorer, references, system, by_segment, layout, score_only, digits, threads, words)
 
 
 def components(result: Any) -> Components:

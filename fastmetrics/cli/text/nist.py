@@ -4,14 +4,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from fastmetrics.cli.options import Threads
+from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads, with_outputs
 from fastmetrics.cli.terminal import examples
 from fastmetrics.cli.text.systems import (
     BySegment,
     Digits,
     Layout,
     Lowercase,
-    Quiet,
     References,
     ScoreOnly,
     Scorer,
@@ -27,6 +26,7 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs
 def nist(
     references: References = None,
     system: Systems = None,
@@ -38,10 +38,10 @@ def nist(
         typer.Option(help="Weights as mteval computes them, or by the formula of the paper."),
     ] = "mteval",
     by_segment: BySegment = False,
-    layout: Layout = "text",
+    layout: Layout = None,
     score_only: ScoreOnly = False,
     digits: Digits = None,
-    quiet: Quiet = False,
+    words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
 ) -> None:
     """NIST of translations, with the numbers of mteval-v13a: rare n-grams of the references weigh more."""
@@ -56,7 +56,7 @@ def nist(
         },
         needs_plain_text=tokenize != "none",
     )
-    run(scorer, references, system, by_segment, layout, score_only, digits, threads, quiet)
+    run(scorer, references, system, by_segment, layout, score_only, digits, threads, words)
 
 
 def components(result: Any) -> Components:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from fastmetrics.cli.options import Threads
+from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads, with_outputs
 from fastmetrics.cli.terminal import examples
 from fastmetrics.cli.text.systems import (
     BySegment,
@@ -27,13 +27,14 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs
 def rouge(
     references: References = None,
     system: Systems = None,
     types: Annotated[
         str | None,
         typer.Option(
-            "-t",
+            "-m",
             "--types",
             metavar="TYPE,...",
             help="rouge1 to rouge9, rougeL, rougeLsum.",
@@ -50,9 +51,10 @@ def rouge(
     ] = "best",
     beta: RecallWeight = 1.0,
     by_segment: BySegment = False,
-    layout: Layout = "text",
+    layout: Layout = None,
     score_only: ScoreOnly = False,
     digits: Digits = None,
+    words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
 ) -> None:
     """ROUGE of summaries, with rouge-score's numbers: F-scores of common n-grams and common subsequences."""
@@ -73,7 +75,7 @@ def rouge(
             "beta": beta,
         },
     )
-    run(scorer, references, system, by_segment, layout, score_only, digits, threads)
+    run(scorer, references, system, by_segment, layout, score_only, digits, threads, words)
 
 
 def precisions_and_recalls(result: Any) -> Components:

@@ -9,14 +9,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer.core import TyperCommand
 
 import fastmetrics
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics.cli.command import Command
 from fastmetrics.cli.input_names import STANDARD_INPUT, file_names
+from fastmetrics.cli.options import OutputWords
+from fastmetrics.cli.outputs import read_outputs, write_result
+from fastmetrics.cli.table_results import TableResult
 from fastmetrics.cli.terminal import program, show_warning
-from fastmetrics.reporting.terminal.score_tables import ScoreDisplay, SystemResults, TableFormat, write_scores
+from fastmetrics.reporting.terminal.score_tables import (
+    ScoreDisplay,
+    SystemResults,
+    TextFormat,
+    scores_as_dict,
+    segment_table,
+    system_table,
+    write_scores,
+)
 
 if TYPE_CHECKING:
     from fastmetrics import SegmentStatistics, TextFile
@@ -42,10 +53,12 @@ Systems = Annotated[
     ),
 ]
 BySegment = Annotated[bool, typer.Option("-sl", "--sentence-level", help="The score of every segment.")]
-Layout = Annotated[TableFormat, typer.Option("-f", "--format", help="How to write the scores.")]
+Layout = Annotated[
+    TextFormat | None,
+    typer.Option("-f", "--format", help="How to print the scores. Default: text.", show_default=False),
+]
 ScoreOnly = Annotated[bool, typer.Option("-b", "--score-only", help="Only the score.")]
 Digits = Annotated[int | None, typer.Option("-w", "--width", metavar="N", min=0, max=17, help="Decimals of scores.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not warn of output that looks tokenized.")]
 Lowercase = Annotated[bool, typer.Option("-lc", "--lowercase", help="Compare lower-cased texts.")]
 
 # How texts are split into words.
@@ -54,11 +67,11 @@ Tokenizer = Annotated[TokenizerName, typer.Option("-tok", "--tokenize", help="Ho
 RecallWeight = Annotated[float, typer.Option(metavar="X", min=0, help="The weight of recall.")]
 
 
-class SystemsCommand(TyperCommand):
+class SystemsCommand(Command):
     """A command whose option -i takes all words up to the next option, as sacrebleu's does."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, list(repeat_option(args)))
+    def words(self, args: Sequence[str]) -> list[str]:
+        return list(repeat_option(args))
 
 
 def repeat_option(words: Sequence[str]) -> Iterator[str]:
@@ -128,21 +141,49 @@ def run(
     references: list[str] | None,
     systems: list[str] | None,
     by_segment: bool,
-    layout: TableFormat,
+    layout: TextFormat | None,
     score_only: bool,
     digits: int | None,
     threads: int | None,
-    quiet: bool = True,
+    words: OutputWords,
 ) -> None:
     """Score the systems and write the scores."""
-    scored = score_systems(scorer, references or [], systems or [], by_segment, threads, quiet)
-    write_scores(scorer.display, scored, layout, by_segment=by_segment, digits=digits, score_only=score_only)
+    display, paths = scorer.display, systems or [STANDARD_INPUT]
+    first_columns = ("segment",) if by_segment else ("system",)
+    inputs = [*(references or []), *paths]
+    outputs = read_outputs(words.with_layout(layout), inputs, default="text", first_columns=first_columns)
+    check_paths(display.metric, references or [], paths, from_option=bool(systems))
+
+    def show(scored: list[SystemResults]) -> None:
+        printed = outputs.layout or "text"
+        write_scores(display, scored, printed, by_segment=by_segment, digits=digits, score_only=score_only)
+
+    write_result(
+        lambda: score_systems(scorer, references or [], paths, by_segment, threads, outputs.quiet),
+        outputs,
+        show,
+        lambda scored: table_result(display, scored, by_segment=by_segment),
+    )
+
+
+def table_result(display: ScoreDisplay, scored: Sequence[SystemResults], *, by_segment: bool) -> TableResult:
+    """The scores for files."""
+    if by_segment:
+        table, shown = (segment_table(display, scored, digits) for digits in (None, display.digits))
+    else:
+        table, shown = (
+            system_table(display, scored, digits, score_only=False, for_programs=digits is None)
+            for digits in (None, display.digits)
+        )
+    title = f"{display.metric} of {', '.join(system.name for system in scored)}"
+    content = scores_as_dict(display, scored, by_segment=by_segment)
+    return TableResult(title, table, [shown], content, [scored[0].results[0].signature])
 
 
 def score_systems(
     scorer: Scorer,
     references: Sequence[str],
-    systems: Sequence[str],
+    paths: Sequence[str],
     by_segment: bool,
     threads: int | None,
     quiet: bool,
@@ -150,10 +191,8 @@ def score_systems(
     """Score every system against the references. The references are opened once."""
     from fastmetrics.cli.progress import row_progress
 
-    paths = systems or [STANDARD_INPUT]
-    check_paths(scorer.display.metric, references, paths, from_option=bool(systems))
     scored = []
-    with row_progress() as report:
+    with row_progress(quiet=quiet) as report:
         reference_files = [open_segments(path, None) for path in references]
         for path, name in zip(paths, file_names(paths), strict=True):
             hypotheses = open_segments(path, report)

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fastmetrics.cli.options import Threads
+from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads, with_outputs
 from fastmetrics.cli.terminal import examples
 from fastmetrics.cli.text.systems import (
     BySegment,
@@ -24,6 +24,7 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs
 def ter(
     references: References = None,
     system: Systems = None,
@@ -36,9 +37,10 @@ def ter(
         bool, typer.Option("--asian-support", help="Separate Chinese and Japanese characters; with the two above.")
     ] = False,
     by_segment: BySegment = False,
-    layout: Layout = "text",
+    layout: Layout = None,
     score_only: ScoreOnly = False,
     digits: Digits = None,
+    words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
 ) -> None:
     """Translation edit rate, with sacrebleu's numbers and output: lower is better."""
@@ -52,7 +54,7 @@ def ter(
             "asian_support": asian_support,
         },
     )
-    run(scorer, references, system, by_segment, layout, score_only, digits, threads)
+    run(scorer, references, system, by_segment, layout, score_only, digits, threads, words)
 
 
 def components(result: Any) -> Components:

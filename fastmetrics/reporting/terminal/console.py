@@ -5,7 +5,7 @@ A table is drawn on a terminal, aligned in a pipe, or written as Markdown or CSV
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
@@ -45,10 +45,10 @@ def write_table(table: Table, layout: str, *, is_first: bool = True) -> None:
         write_lines([*([] if is_first else [""]), *lines])
 
 
-def write_json(**content: Any) -> None:
-    """Write JSON with the version of its schema and of the library: all numbers with all digits; NaN is null."""
+def versioned_json(content: Mapping[str, Any], *, indent: int | None = 2) -> str:
+    """JSON with the version of its schema and of the library: all numbers with all digits; NaN is null."""
     versioned = {"schema": SCHEMA, "version": __version__, **content}
-    sys.stdout.write(json.dumps(as_json_value(versioned), indent=2) + "\n")
+    return json.dumps(as_json_value(versioned), indent=indent)
 
 
 def write_lines(lines: Iterable[str]) -> None:

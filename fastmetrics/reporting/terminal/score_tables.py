@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import format_fixed
-from fastmetrics.reporting.tables import BEST, Table, name_and_number_columns
-from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
+from fastmetrics.reporting.tables import BEST, ShownColumn, Table, name_and_number_columns
+from fastmetrics.reporting.terminal.console import write_lines, write_table
 from fastmetrics.reporting.text_tables import table_lines
 
-# How scores are written.
-TableFormat = Literal["text", "json", "csv", "markdown"]
+# How scores are written; "text" is sacrebleu's word.
+TextFormat = Literal["text", "csv", "markdown", "json"]
 
 
 class ScoreComponent(NamedTuple):
@@ -66,7 +66,7 @@ class SystemResults(NamedTuple):
 def write_scores(
     display: ScoreDisplay,
     systems: Sequence[SystemResults],
-    layout: TableFormat,
+    layout: str,
     *,
     by_segment: bool,
     digits: int | None,
@@ -75,9 +75,7 @@ def write_scores(
     """Write the scores of all systems to standard output."""
     if digits is None and layout != "csv":
         digits = display.digits
-    if layout == "json":
-        write_scores_as_json(display, systems, by_segment=by_segment)
-    elif (
+    if (
         layout == "text"
         and len(systems) == 1
         and (not by_segment or len(display.scores(systems[0].results[0])) == 1)
@@ -86,24 +84,35 @@ def write_scores(
     elif layout == "text" and score_only and not by_segment:
         write_lines(line for system in systems for line in display.lines(system.results[0], digits or 0, True))
     elif by_segment:
-        write_segment_table(display, systems, layout, digits)
+        table = segment_table(display, systems, digits)
+        if layout == "text":
+            write_lines(table_lines(table))  # on a terminal too: the table has many rows
+        else:
+            write_table(table, layout)
     else:
-        write_system_table(display, systems, layout, digits, score_only=score_only)
+        for_programs = layout == "csv"
+        write_table(
+            system_table(display, systems, digits, score_only=score_only, for_programs=for_programs), layout
+        )
+        signature = systems[0].results[0].signature
+        if layout == "markdown":
+            write_lines(["", f"`{signature}`"])
+        elif not for_programs:
+            write_lines([signature, ""] if sys.stdout.isatty() else ["", signature])
 
 
-def write_system_table(
+def system_table(
     display: ScoreDisplay,
     systems: Sequence[SystemResults],
-    layout: TableFormat,
     digits: int | None,
     *,
     score_only: bool,
-) -> None:
-    """A row for every system; the best scores are marked."""
+    for_programs: bool,
+) -> Table:
+    """A row for every system; the best scores are marked, or `for_programs` each row has the signature."""
     results = [system.results[0] for system in systems]
     scores = [display.scores(result) for result in results]
-    with_details = layout == "csv" and display.details is not None
-    components_of = display.details if with_details and display.details is not None else display.components
+    components_of = (display.details or display.components) if for_programs else display.components
     components = [{} if score_only else components_of(result) for result in results]
     numbers = [*scores[0], *components[0]]
     rows = [
@@ -114,17 +123,11 @@ def write_system_table(
         ]
         for system, system_scores, system_components in zip(systems, scores, components, strict=True)
     ]
-    signature = results[0].signature
-    if layout == "csv":
-        columns = name_and_number_columns(["system"], [*numbers, "signature"])
-        write_table(Table(columns, [[*row, signature] for row in rows]), layout)
-        return
+    if for_programs:
+        columns = [*name_and_number_columns(["system"], numbers), ShownColumn("signature", "note")]
+        return Table(columns, [[*row, results[0].signature] for row in rows])
     emphasis = best_cells(scores, is_error_rate=display.is_error_rate) if len(systems) > 1 else {}
-    write_table(Table(name_and_number_columns(["system"], numbers), rows, emphasis=emphasis), layout)
-    if layout == "markdown":
-        write_lines(["", f"`{signature}`"])
-    else:
-        write_lines([signature, ""] if sys.stdout.isatty() else ["", signature])
+    return Table(name_and_number_columns(["system"], numbers), rows, emphasis=emphasis)
 
 
 def best_cells(scores: Sequence[dict[str, float]], *, is_error_rate: bool) -> dict[tuple[int, int], str]:
@@ -137,9 +140,7 @@ def best_cells(scores: Sequence[dict[str, float]], *, is_error_rate: bool) -> di
     return best
 
 
-def write_segment_table(
-    display: ScoreDisplay, systems: Sequence[SystemResults], layout: TableFormat, digits: int | None
-) -> None:
+def segment_table(display: ScoreDisplay, systems: Sequence[SystemResults], digits: int | None) -> Table:
     """A row for every segment, a column for every score of every system."""
     scores = [[display.scores(result) for result in system.results] for system in systems]
     names = list(scores[0][0])
@@ -153,15 +154,11 @@ def write_segment_table(
         [str(row + 1), *(format_fixed(system_scores[row][name], digits) for system_scores in scores for name in names)]
         for row in range(len(scores[0]))
     ]
-    table = Table(name_and_number_columns([], header), rows)
-    if layout == "text":
-        write_lines(table_lines(table))  # on a terminal too: the table has many rows
-    else:
-        write_table(table, layout)
+    return Table(name_and_number_columns([], header), rows)
 
 
-def write_scores_as_json(display: ScoreDisplay, systems: Sequence[SystemResults], *, by_segment: bool) -> None:
-    """All numbers with all digits; NaN is null."""
+def scores_as_dict(display: ScoreDisplay, systems: Sequence[SystemResults], *, by_segment: bool) -> dict[str, Any]:
+    """All numbers, for JSON."""
     entries = []
     for system in systems:
         entry: dict[str, Any] = {"name": system.name}
@@ -172,7 +169,7 @@ def write_scores_as_json(display: ScoreDisplay, systems: Sequence[SystemResults]
             details = (display.details or display.components)(system.results[0])
             entry |= {name: component.value for name, component in details.items()}
         entries.append(entry)
-    write_json(metric=display.metric, signature=systems[0].results[0].signature, systems=entries)
+    return {"metric": display.metric, "signature": systems[0].results[0].signature, "systems": entries}
 
 
 def plain_scores(display: ScoreDisplay, result: Any) -> Any:

@@ -79,21 +79,21 @@ def test_the_table_is_that_of_the_comparison(folder):
 
 
 def test_json_is_the_comparison(compare, folder):
-    done = compare("-m", "auc", "--by", "country", "--ci", "90%", "--correction", "none", "--json", "-")
+    done = compare("-m", "auc", "--by", "country", "--ci", "90%", "--correction", "none", "--json")
     assert done.returncode == 0, done.stderr
     expected = fm.compare(
         folder / "log.parquet", ["auc"], label="click", scores=["a", "b"], group="user", replicates=100, by="country",
         ci=0.9, correction=None,
     )  # fmt: skip
     assert json.loads(done.stdout) == json.loads(expected.to_json())
-    done = compare("-m", "gauc", "--json", "out.json", "--unit", "country", "--seed", "3")
+    done = compare("-m", "gauc", "-o", "out.json", "--unit", "country", "--seed", "3")
     assert done.returncode == 1  # users are in both countries
     assert "unit column 'country'" in done.stderr
     assert not list(folder.glob("*.json*"))
 
 
 def test_a_page(compare, folder):
-    done = compare("-m", "auc", "--html", "out.html", "--json", "out.json")
+    done = compare("-m", "auc", "-o", "out.html", "-o", "out.json")
     assert done.returncode == 0, done.stderr
     page = (folder / "out.html").read_text(encoding="utf-8")
     assert page.lower().startswith("<!doctype html>")
@@ -102,7 +102,7 @@ def test_a_page(compare, folder):
 
 
 def test_default_metrics_can_be_better_or_worse(compare):
-    done = compare("--json", "-")
+    done = compare("--json")
     assert done.returncode == 0, done.stderr
     metrics = {one["metric"] for one in json.loads(done.stdout)["differences"]}
     assert {"auc", "gauc", "logloss"} <= metrics
@@ -113,22 +113,25 @@ def test_failed_gates_have_their_own_exit_code(folder):
     gates = ["--fail-if", "auc drops 0.001", "--fail-if", "auc rises 0.001"]
     done = run("compare", "log.parquet", *COLUMNS, *FEW, "-m", "auc", *gates, folder=folder)
     assert done.returncode == 3
-    (line,) = done.stderr.splitlines()
+    line, passed = done.stderr.splitlines()
     assert line.startswith("failed: --fail-if 'auc drops 0.001': auc dropped by 0.")
+    assert passed == "passed: --fail-if 'auc rises 0.001'"
     assert "(a) to" in line
     assert "auc" in done.stdout  # the table is there all the same
 
 
 def test_gates_add_their_metrics_and_test_the_value_itself(compare):
-    done = compare("--fail-if", "logloss rises 1% significantly", "--fail-if", "gauc drops 50%", "--json", "-")
+    done = compare("--fail-if", "logloss rises 1% significantly", "--fail-if", "gauc drops 50%", "--json")
     assert done.returncode == 3
     assert [one["metric"] for one in json.loads(done.stdout)["differences"]] == ["logloss", "gauc"]
-    (line,) = done.stderr.splitlines()
+    line, passed = done.stderr.splitlines()
     assert "logloss rose by" in line
+    assert passed.startswith("passed: ")
     assert "%" in line
     assert ", worse), from" in line
-    done = compare("--fail-if", "logloss drops 0.0001", "--fail-if", "gauc rises")
-    assert (done.returncode, done.stderr) == (0, "")
+    gates = ["logloss drops 0.0001", "gauc rises"]
+    done = compare("--fail-if", gates[0], "--fail-if", gates[1])
+    assert (done.returncode, done.stderr) == (0, "".join(f"passed: --fail-if {gate!r}\n" for gate in gates))
 
 
 def test_equal_models_pass(compare):
@@ -148,7 +151,7 @@ def test_equal_models_pass(compare):
         (["--ci", "0"], "found 0"),
         (["--ci", "wide"], "found wide"),
         (["--ci", "100"], "found 100"),
-        (["--html", "-"], "name a file"),
+        (["-o", "-"], "name a file"),
         (["--baseline", "c"], "c is not one of the scores"),
         (["--correction", "bonferroni"], "bonferroni"),
     ],

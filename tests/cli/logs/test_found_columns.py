@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from support.cases import each_case
-from support.command_line import environment, run
+from support.command_line import environment, plain, run, run_in_terminal
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -40,9 +40,12 @@ def listed(errors):
 def test_columns_and_a_line_to_type(folder, command, words):
     done = run(command, "log.parquet", *words, folder=folder)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("log.parquet has these columns:\n")
-    assert "name the column" in done.stderr
-    rows, line = listed(done.stderr.partition("Usage:")[0])
+    assert done.stderr.count("\n") == 1
+    _, line = done.stderr.split("name the column; type, with the columns that you mean: ")
+    code, screen = run_in_terminal(command, "log.parquet", *words, folder=folder, columns=200)
+    assert (code, screen.startswith("log.parquet has these columns:")) == (2, True)
+    rows, typed = listed(plain(screen).partition("Usage:")[0])
+    assert typed == line.strip()
     assert [[name.strip(), kind] for name, kind in rows] == [list(row) for row in zip(LOG, TYPES, strict=True)]
     again = subprocess.run(
         [sys.executable, "-m", "fastmetrics", *shlex.split(line)[shlex.split(line).index(command) :]],
@@ -56,7 +59,7 @@ def test_what_was_named_is_in_the_line(folder):
     done = run("evaluate", "log.csv", "--label", "user_id", folder=folder)
     assert done.returncode == 2
     assert "--label user_id --score 'old score'" in done.stderr
-    assert "--score" in done.stderr.partition("Error")[2]
+    assert done.stderr.startswith("error: Invalid value for --score: name the column")
     done = run("evaluate", "log.parquet", "--label", "clicked", "--score", "new", "--format", "csv", folder=folder)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -65,14 +68,13 @@ def test_a_log_without_columns_that_fit(tmp_path):
     (tmp_path / "log.csv").write_text("name\nann\n")
     assert "--label LABEL --score SCORE1\n" in run("evaluate", "log.csv", folder=tmp_path).stderr
     pq.write_table(pa.table({f"c{number}": [1.0] for number in range(60)}), tmp_path / "wide.parquet")
-    assert "  and 20 more\n" in run("evaluate", "wide.parquet", folder=tmp_path).stderr
+    assert "  and 20 more\n" in plain(run_in_terminal("evaluate", "wide.parquet", folder=tmp_path)[1])
 
 
 def test_files_that_do_not_exist_and_pipes(folder):
     done = run("evaluate", "nowhere.parquet", folder=folder)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("its columns cannot be listed: there is no file nowhere.parquet")
-    assert "name the column" in done.stderr
+    assert "name the column; its columns cannot be listed: there is no file nowhere.parquet" in done.stderr
     done = run("evaluate", "-", folder=folder, standard_input=b"y,s\n0,1\n")
     assert done.returncode == 2
-    assert "has these columns" not in done.stderr
+    assert done.stderr == "error: Invalid value for --label: name the column\n"

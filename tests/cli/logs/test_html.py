@@ -44,7 +44,7 @@ def run(*arguments):
 
 def test_a_page_with_intervals(log, tmp_path):
     path = tmp_path / "out.html"
-    asked = ["--ci", "95", "--replicates", "50", "--seed", "3", "--by", "day", "--html", path]
+    asked = ["--ci", "95", "--replicates", "50", "--seed", "3", "--by", "day", "-o", path]
     done = run(log, *COLUMNS, *METRICS, *asked)
     assert done.exit_code == 0, done.output
     assert f"wrote {path}" in done.stderr
@@ -65,7 +65,7 @@ def test_a_page_with_intervals(log, tmp_path):
 
 @each_case("level", ["95", "95%", "0.95", "95.0"])
 def test_levels(log, level):
-    done = run(log, *COLUMNS, *METRICS, "--ci", level, "--replicates", "20", "--json", "-")
+    done = run(log, *COLUMNS, *METRICS, "--ci", level, "--replicates", "20", "--json")
     assert done.exit_code == 0, done.output
     results = json.loads(done.stdout)["results"]
     assert all("|ci:0.95|" in own["signature"] and len(own["interval"]) == 2 for own in results)
@@ -88,7 +88,7 @@ def test_bad_levels_say_what_to_type(log, level):
         (["--ci", "95", "--replicates", "0"], "--replicates"),
         (["--ci", "95", "--seed", "-1"], "--seed"),
         (["--ci", "95", "--ci-method", "magic"], "bootstrap"),
-        (["--html", "-"], "report.html"),
+        (["-o", "-"], "name a file"),
     ],
 )
 def test_wrong_usage(log, arguments, said):
@@ -98,7 +98,7 @@ def test_wrong_usage(log, arguments, said):
 
 
 def test_another_unit_and_method(log):
-    arguments = ["--ci", "90", "--unit", "day", "--ci-method", "normal", "--replicates", "20", "--json", "-"]
+    arguments = ["--ci", "90", "--unit", "day", "--ci-method", "normal", "--replicates", "20", "--json"]
     done = run(log, "--label", "click", "--score", "a", "--metrics", "logloss", *arguments)
     assert done.exit_code == 0, done.output
     assert "|ci:0.9|method:normal|replicates:20|seed:0|unit:day" in done.stdout
@@ -107,14 +107,14 @@ def test_another_unit_and_method(log):
 def test_an_error_leaves_no_file(log, tmp_path):
     path = tmp_path / "out.html"
     path.write_text("before", encoding="utf-8")
-    done = run(log, "--label", "nowhere", "--score", "a", *METRICS[:1], "logloss", "--html", path)
+    done = run(log, "--label", "nowhere", "--score", "a", *METRICS[:1], "logloss", "-o", path)
     assert done.exit_code != 0
     assert path.read_text(encoding="utf-8") == "before"
     assert [own.name for own in tmp_path.iterdir()] == ["out.html"]
 
 
 def test_a_missing_folder_is_an_error_before_reading(log, tmp_path):
-    done = run(log, *COLUMNS, *METRICS, "--html", tmp_path / "no" / "out.html")
+    done = run(log, *COLUMNS, *METRICS, "-o", tmp_path / "no" / "out.html")
     assert done.exit_code != 0
     assert isinstance(done.exception, FileNotFoundError)
 
@@ -122,7 +122,7 @@ def test_a_missing_folder_is_an_error_before_reading(log, tmp_path):
 def test_metrics_without_curves(tmp_path):
     path, page = tmp_path / "texts.parquet", tmp_path / "texts.html"
     pq.write_table(pa.table({"reference": ["a cat sat"], "hypothesis": ["a cat sits"]}), path)
-    done = run(path, "--metrics", "bleu,ter", "--html", page)
+    done = run(path, "--metrics", "bleu,ter", "-o", page)
     assert done.exit_code == 0, done.output
     html = page.read_text(encoding="utf-8")
     assert html_pages.complaints(html) == []
@@ -131,7 +131,7 @@ def test_metrics_without_curves(tmp_path):
 
 def test_a_comparison_as_a_page(log, tmp_path):
     path = tmp_path / "out.html"
-    arguments = [log, *COLUMNS, "--metrics", "gauc", "--replicates", "50", "--html", path]
+    arguments = [log, *COLUMNS, "--metrics", "gauc", "--replicates", "50", "-o", path]
     done = CliRunner().invoke(app, ["compare", *map(str, arguments)])
     assert done.exit_code == 0, done.output
     html = path.read_text(encoding="utf-8")

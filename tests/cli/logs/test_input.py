@@ -56,7 +56,7 @@ def values_of(output):
 @each_case("content", CONTENTS)
 def test_standard_input_is_recognised(content, tmp_path):
     expected = [result.value for result in fm.evaluate(log(), ["auc", "logloss"], label="click", score="p")]
-    done = run("evaluate", "-", *COLUMNS, "--json", "-", folder=tmp_path, standard_input=CONTENTS[content](log()))
+    done = run("evaluate", "-", *COLUMNS, "--json", folder=tmp_path, standard_input=CONTENTS[content](log()))
     assert done.returncode == 0, done.stderr
     assert values_of(done.stdout) == expected
 
@@ -96,7 +96,7 @@ def test_wrong_usage(arguments, standard_input, message, tmp_path):
 )
 def test_options_of_csv(content, arguments, slices, tmp_path):
     (tmp_path / "log.txt").write_text(content)
-    options = ["--by", "user", "--input-format", "csv", "--json", "-"]
+    options = ["--by", "user", "--input-format", "csv", "--json"]
     done = run("evaluate", "log.txt", *COLUMNS[:4], "-m", "logloss", *options, *arguments, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["results"]
@@ -105,7 +105,7 @@ def test_options_of_csv(content, arguments, slices, tmp_path):
 
 def test_a_file_without_a_header(tmp_path):
     (tmp_path / "log.csv").write_text("1,0.5\n0,0.25\n")
-    arguments = ["--label", "f0", "--score", "f1", "-m", "auc", "--no-header", "--json", "-"]
+    arguments = ["--label", "f0", "--score", "f1", "-m", "auc", "--no-header", "--json"]
     done = run("evaluate", "log.csv", *arguments, folder=tmp_path)
     assert values_of(done.stdout) == [1.0]
 

@@ -22,7 +22,10 @@ from fastmetrics.cli.logs.log_options import FIELDS, MORE, PANELS, LogOptions, s
 COMMANDS = {"evaluate": evaluate, "compare": compare}
 MODELS = ["--label", "y", "--score", "a", "--score", "b"]
 # Options of one command, or with another default there.
-OWN = {"evaluate": {"context", "ci"}, "compare": {"context", "baseline", "ci", "correction", "fail_if", "margin"}}
+OWN = {
+    "evaluate": {"context", "ci", "fail_if"},
+    "compare": {"context", "baseline", "ci", "correction", "fail_if", "margin"},
+}
 
 
 @pytest.fixture
@@ -71,7 +74,7 @@ def test_a_command_gets_the_record():
 @each_case("command", COMMANDS)
 @each_case("words", ["-m auc -m logloss", "--metrics auc,logloss", "--metric auc -m logloss"])
 def test_metrics_add_up(log, command, words):
-    done = run(command, log, *MODELS, *words.split(), "--json", "-", folder=log.parent)
+    done = run(command, log, *MODELS, *words.split(), "--json", folder=log.parent)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     results = document["results" if command == "evaluate" else "differences"]
@@ -100,7 +103,7 @@ def folder(tmp_path):
 
 def ask(command, folder, question, *words):
     (folder / "question.toml").write_text(question if isinstance(question, str) else question.to_toml())
-    return run(command, "log.parquet", "--config", "question.toml", "--json", "-", *words, folder=folder)
+    return run(command, "log.parquet", "--config", "question.toml", "--json", *words, folder=folder)
 
 
 def answer(*asked):

@@ -37,7 +37,7 @@ def refused(folder, command, log, words, code=2):
 @each_case(("words", "message"), [
     (["--where", "a > 0.1", "--where", "a > 0.9"], "Invalid value for '--where': it is given twice, and has one value"),
     (["--weight", "a", "--weight", "b"], "Invalid value for '--weight': it is given twice"),
-    (["--json", "a.json", "--json", "b.json"], "Invalid value for '--json': it is given twice"),
+    (["--min-rows", "1", "--min-rows", "2"], "Invalid value for '--min-rows': it is given twice"),
     (["--column-type", "u=string", "--column-type", "u=int64"], "column u is given two types, string and int64"),
     (["--task", "t: label=u"], "Invalid value for --label: every --task names its own, so it has no effect"),
     (["--task", "t: metrics=ctr", "--task", "s: metrics=auc"], "Invalid value for --metrics: every --task names"),

@@ -75,7 +75,7 @@ def test_slices_are_rows_and_metrics_columns_of_plain_text(folder):
         for channel in ("(all)", *CHANNELS)
         for score in "abc"
     ]
-    document = json.loads(run(*arguments, "--json", "-", folder=folder).stdout)
+    document = json.loads(run(*arguments, "--json", folder=folder).stdout)
     assert document["columns"] == {"label": "click", "score": ["a", "b", "c"], "group": "user", "by": "channel"}
     values = [result["value"] for result in document["results"]]
     assert [None if text == "undefined" else float(text) for row in rows for text in row[4:]] == values
@@ -85,7 +85,7 @@ def test_slices_are_rows_and_metrics_columns_of_plain_text(folder):
 
 def test_labels_and_combinations_of_slices(folder):
     arguments = [*EVALUATE, "--label", "buy", "--score", "a", "--by", "channel", "--by", "country", "--metrics", "auc"]
-    done = run(*arguments, "--json", "report.json", folder=folder)
+    done = run(*arguments, "-o", "report.json", folder=folder)
     assert (done.returncode, done.stderr) == (0, "wrote report.json\n")
     header, *rows = table_of(done.stdout)
     assert header == ["label", "channel", "country", "rows", "positives", "auc"]
@@ -101,7 +101,7 @@ def test_labels_and_combinations_of_slices(folder):
 
 def test_a_group_of_several_columns(folder):
     command = [*EVALUATE, "--score", "a", "--group", "user", "--group", "channel", "--metrics", "gauc", "--ci", "90"]
-    report = json.loads(run(*command, "--unit", "user", "--json", "-", folder=folder).stdout)
+    report = json.loads(run(*command, "--unit", "user", "--json", folder=folder).stdout)
     assert report["columns"]["group"] == ["user", "channel"]
     log = pq.read_table(folder / "log.parquet")
     expected = fm.evaluate(
@@ -114,7 +114,7 @@ def test_a_group_of_several_columns(folder):
 def test_a_statistic_of_groups(folder):
     names = ["gauc(stat=p10, rule=lower)", "gauc(stat=below, at=0.5)"]
     command = [*EVALUATE, "--score", "a", "--group", "user", "--metrics", ",".join(names), "--memory-limit", "1MiB"]
-    results = json.loads(run(*command, "--json", "-", folder=folder).stdout)["results"]
+    results = json.loads(run(*command, "--json", folder=folder).stdout)["results"]
     log = pq.read_table(folder / "log.parquet")
     expected = fm.evaluate(log, names, label="click", score="a", group="user")
     assert [(own["metric"], own["value"]) for own in results] == [(name, expected[name]) for name in names]
@@ -123,7 +123,7 @@ def test_a_statistic_of_groups(folder):
 def test_a_slice_has_the_values_of_its_rows(folder):
     table = pq.read_table(folder / "log.parquet")
     pq.write_table(table.filter(pa.compute.equal(table["channel"], "feed")), folder / "feed.parquet")
-    options = ["--score", "b", "--group", "user", "--json", "-"]
+    options = ["--score", "b", "--group", "user", "--json"]
     whole = json.loads(run(*EVALUATE, *options, "--by", "channel", folder=folder).stdout)["results"]
     alone = json.loads(run("evaluate", "feed.parquet", *EVALUATE[2:], *options, folder=folder).stdout)["results"]
     found = {result["metric"]: result["value"] for result in whole if result["slice"] == {"channel": "feed"}}
@@ -159,7 +159,7 @@ def test_three_models_and_five_slices_in_a_terminal(folder, columns):
         points = [{place for place, mark in enumerate(line) if mark == "."} for line in table[2:]]
         assert set.union(*points) == points[0]
     shown = [name for table in tables for name in table[0].split()[3:]]
-    metrics = json.loads(run(*arguments, "--json", "-", folder=folder).stdout)["results"]
+    metrics = json.loads(run(*arguments, "--json", folder=folder).stdout)["results"]
     assert shown == list(dict.fromkeys(result["metric"] for result in metrics))
     assert "5 digits; all of them are in --json" in " ".join(result.split())
     assert result.count("undefined in") <= 6
@@ -168,7 +168,7 @@ def test_three_models_and_five_slices_in_a_terminal(folder, columns):
 def test_digits_on_a_terminal(folder):
     """Five by default, the same in every row of a column; as many as are asked for."""
     arguments = [*EVALUATE, *MODELS[:4], "--by", "channel", "--metrics", "auc,ks"]
-    values = [result["value"] for result in json.loads(run(*arguments, "--json", "-", folder=folder).stdout)["results"]]
+    values = [result["value"] for result in json.loads(run(*arguments, "--json", folder=folder).stdout)["results"]]
     usual = plain(run_in_terminal(*arguments, folder=folder)[1])
     assert all(re.search(rf"(?<=\s){value:.5f}(?=\s)", usual) for value in values if value is not None)
     few = plain(run_in_terminal(*arguments, "--digits", 3, folder=folder)[1])
@@ -279,9 +279,9 @@ SPILLING = [*EVALUATE, "--score", "pctr", "--group", "user_id", "--memory-limit"
 
 
 def test_little_memory_gives_the_same_digits_and_leaves_nothing(long_log, tmp_path):
-    spilled = run(*SPILLING, "--spill-dir", tmp_path, "--json", "-", folder=long_log)
+    spilled = run(*SPILLING, "--spill-dir", tmp_path, "--json", folder=long_log)
     assert (spilled.returncode, spilled.stderr) == (0, "")
-    assert spilled.stdout == run(*SPILLING[:-2], "--json", "-", folder=long_log).stdout
+    assert spilled.stdout == run(*SPILLING[:-2], "--json", folder=long_log).stdout
     assert list(tmp_path.iterdir()) == []
 
 
@@ -298,12 +298,12 @@ TASKS = ["--task", "ctr: label=click; score=a,b", "--task", "sales: label=buy; s
 
 
 def test_tasks_are_those_of_python(folder):
-    done = run("evaluate", "log.parquet", "-m", "auc,logloss", *TASKS, "--by", "channel", "--json", "-", folder=folder)
+    done = run("evaluate", "log.parquet", "-m", "auc,logloss", *TASKS, "--by", "channel", "--json", folder=folder)
     tasks = {"ctr": fm.Task(label="click", score=["a", "b"]), "sales": fm.Task(label="buy", score="c", metrics="auc")}
     expected = fm.evaluate(folder / "log.parquet", "auc,logloss", tasks=tasks, by="channel")
     assert json.loads(done.stdout) == expected.to_dict()
     compared = [*TASKS[:2], "--task", "sales: label=buy; score=c,a"]
-    done = run("compare", "log.parquet", "-m", "auc", *compared, "--replicates", "20", "--json", "-", folder=folder)
+    done = run("compare", "log.parquet", "-m", "auc", *compared, "--replicates", "20", "--json", folder=folder)
     assert {own["task"] for own in json.loads(done.stdout)["differences"]} == {"ctr", "sales"}
 
 
@@ -354,7 +354,7 @@ def test_interrupted_evaluate_leaves_nothing(long_log, tmp_path, tmp_path_factor
     copies = [folder / f"{number}.parquet" for number in range(150)]
     for copy in copies:
         os.link(long_log / "log.parquet", copy)
-    arguments = ["evaluate", *copies, *SPILLING[2:], "--spill-dir", tmp_path, "--json", tmp_path / "report.json"]
+    arguments = ["evaluate", *copies, *SPILLING[2:], "--spill-dir", tmp_path, "-o", tmp_path / "report.json"]
     command = [sys.executable, "-m", "fastmetrics", *map(str, arguments)]
     process = subprocess.Popen(
         command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -393,7 +393,7 @@ def spill_files(process: int, folder: Path) -> list[str]:
 def test_grouping_sets_least_rows_and_order(folder):
     arguments = [*EVALUATE, "--score", "a", "--metrics", "auc,ctr", "--grouping-set", "channel"]
     arguments += ["--grouping-set", "channel, country", "--min-rows", "600", "--sort", "auc"]
-    done = run(*arguments, "--json", "report.json", folder=folder)
+    done = run(*arguments, "-o", "report.json", folder=folder)
     assert (done.returncode, done.stderr) == (0, "wrote report.json\n")
     log = pq.read_table(folder / "log.parquet")
     by = [["channel"], ["channel", "country"]]

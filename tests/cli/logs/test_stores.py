@@ -18,7 +18,7 @@ def run(*arguments):
 
 
 def value(*arguments):
-    code, out, err = run("evaluate", *arguments, *COLUMNS, "--json", "-")
+    code, out, err = run("evaluate", *arguments, *COLUMNS, "--json")
     assert code == 0, err
     return json.loads(out)["results"][0]["value"]
 
@@ -53,7 +53,7 @@ def test_versions_of_tables(tmp_path):
     assert "no version 7" in err
     code, out, err = run(
         "compare", tmp_path, "--label", "click", "--score", "score", "--score", "user", "-m", "auc",
-        "--replicates", "5", "--table-version", "0", "--json", "-",
+        "--replicates", "5", "--table-version", "0", "--json",
     )  # fmt: skip
     assert code == 0, err
     assert json.loads(out)["differences"][0]["value_a"] == first

@@ -38,7 +38,7 @@ def advised_metrics(message):
 def test_every_metric_of_numbers(folder):
     names = ",".join(spec.name for spec in REAL)
     arguments = ["evaluate", "log.parquet", *COLUMNS, "--metrics", names, "--weight", "w", "--by", "channel"]
-    done = run(*arguments, "--json", "-", folder=folder)
+    done = run(*arguments, "--json", folder=folder)
     assert done.returncode == 0, done.stderr
     report = fm.evaluate(
         folder / "log.parquet", names, label="watched", score="guess", weight="w", by="channel"
@@ -52,7 +52,7 @@ def test_every_metric_of_numbers(folder):
 def test_defaults_are_metrics_of_classes(folder):
     done = run("evaluate", "log.parquet", "--label", "liked", "--score", "guess", "--metrics", "auc,mse", folder=folder)
     assert done.returncode == 0, done.stderr
-    done = run("evaluate", "log.parquet", "--label", "liked", "--score", "liked", "--json", "-", folder=folder)
+    done = run("evaluate", "log.parquet", "--label", "liked", "--score", "liked", "--json", folder=folder)
     assert not {result["metric"] for result in json.loads(done.stdout)["results"]} & {spec.name for spec in REAL}
 
 
@@ -82,9 +82,11 @@ def test_bad_numbers_are_named(folder):
 
 
 def test_the_list_has_the_targets(tmp_path):
+    from fastmetrics.cli.list_metrics import LABELS
+
     head, *lines = (line.split() for line in run("list", folder=tmp_path).stdout.splitlines())
-    listed = [(line[0], line[head.index("target")]) for line in lines]
-    assert listed == [(form.name, form.target) for spec in fm.describe_metrics() for form in spec.forms]
+    listed = [(line[0], line[head.index("labels")]) for line in lines]
+    assert listed == [(form.name, LABELS[form.target][0]) for spec in fm.describe_metrics() for form in spec.forms]
     targets = {spec.name: spec.target for spec in fm.describe_metrics()}
     found = json.loads(run("list", "--json", folder=tmp_path).stdout)["metrics"]
     assert {metric["name"]: metric["target"] for metric in found} == targets
@@ -98,7 +100,7 @@ def test_columns_of_texts(tmp_path):
     arguments = ["evaluate", "texts.parquet", "--metrics", "bleu,rouge1(stem=True)"]
     more = ["--label", "reference", "--score", "hypothesis", "--score", "worse", "--by", "domain"]
     for own, options in ((more, {"score": ["hypothesis", "worse"], "by": "domain"}), ([], {})):
-        done = run(*arguments, *own, "--json", "-", folder=tmp_path)
+        done = run(*arguments, *own, "--json", folder=tmp_path)
         assert done.returncode == 0, done.stderr
         report = fm.evaluate(tmp_path / "texts.parquet", "bleu,rouge1(stem=True)", **options)
         assert json.loads(done.stdout)["results"] == json.loads(report.to_json())["results"]
@@ -118,7 +120,7 @@ def test_columns_of_partitions(tmp_path):
     arguments = ["evaluate", "points.parquet", "--metrics", "ari,nmi(average_method=max),purity"]
     more = ["--label", "label", "--score", "cluster", "--score", "rough", "--by", "day", "--memory-limit", "64MiB"]
     for own, options in ((more, {"score": ["cluster", "rough"], "by": "day"}), ([], {})):
-        done = run(*arguments, *own, "--json", "-", folder=tmp_path)
+        done = run(*arguments, *own, "--json", folder=tmp_path)
         assert done.returncode == 0, done.stderr
         report = fm.evaluate(tmp_path / "points.parquet", arguments[-1], **options)
         assert json.loads(done.stdout)["results"] == json.loads(report.to_json())["results"]
@@ -132,7 +134,7 @@ def test_columns_of_partitions(tmp_path):
     write_log(tmp_path / "holes.parquet", label=["a", None, "b"], cluster=[1, 2, 3])
     done = run("evaluate", "holes.parquet", *arguments[2:], folder=tmp_path)
     assert_is_a_message(done, "label column 'label' has a null at row 1; on_invalid='drop'")
-    done = run("evaluate", "holes.parquet", *arguments[2:], "--on-invalid", "drop", "--json", "-", folder=tmp_path)
+    done = run("evaluate", "holes.parquet", *arguments[2:], "--on-invalid", "drop", "--json", folder=tmp_path)
     assert json.loads(done.stdout)["dropped"] == {"null or NaN label": 1}
     rows = np.arange(60_000)
     write_log(tmp_path / "many.parquet", label=rows, cluster=rows[::-1].copy())
@@ -164,12 +166,12 @@ def test_columns_of_probabilities(tmp_path):
     write_log(tmp_path / "log.parquet", **log, lists=chances[::-1].tolist())
     models = ("--probabilities", "p_a,p_b,p_c", "--probabilities", "lists")
     metrics = ("--metrics", "auc(labels=[a, b, c]),logloss(labels=[a, b, c]),top_k_accuracy(labels=[a, b, c])@2")
-    done = run("evaluate", "log.parquet", "--label", "y", *models, *metrics, "--json", "-", folder=tmp_path)
+    done = run("evaluate", "log.parquet", "--label", "y", *models, *metrics, "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     columns = ["p_a", "p_b", "p_c"]
     report = fm.evaluate(tmp_path / "log.parquet", metrics[1], label="y", probabilities=[columns, ["lists"]])
     assert json.loads(done.stdout)["results"] == json.loads(report.to_json())["results"]
-    compared = ("--replicates", "20", "--baseline", "p_a,p_b,p_c", "--json", "-")
+    compared = ("--replicates", "20", "--baseline", "p_a,p_b,p_c", "--json")
     done = run("compare", "log.parquet", "--label", "y", *models, *metrics, *compared, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     values = [difference["value_b"] for difference in json.loads(done.stdout)["differences"]]
@@ -191,7 +193,7 @@ def test_columns_of_predicted_labels(tmp_path):
     write_log(tmp_path / "log.parquet", **log)
     columns = ("--label", "y", "--prediction", "p", "--prediction", "q")
     metrics = ("--metrics", "accuracy,f1(average=macro)")
-    done = run("evaluate", "log.parquet", *columns, *metrics, "--json", "-", folder=tmp_path)
+    done = run("evaluate", "log.parquet", *columns, *metrics, "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     options = {"label": "y", "prediction": ["p", "q"]}
     report = fm.evaluate(tmp_path / "log.parquet", metrics[1], **options)
@@ -203,7 +205,7 @@ def test_columns_of_predicted_labels(tmp_path):
     code, screen = run_in_terminal("evaluate", "log.parquet", *columns, *metrics, folder=tmp_path)
     assert code == 0
     assert all(word in plain(screen) for word in ("accuracy", "confusion matrix", "p, by class"))
-    compared = ("--replicates", "20", "--json", "-")
+    compared = ("--replicates", "20", "--json")
     done = run("compare", "log.parquet", *columns, *metrics, *compared, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     values = [difference["value_b"] for difference in json.loads(done.stdout)["differences"]]
@@ -217,14 +219,14 @@ def test_columns_of_sets_of_labels(tmp_path):
     columns = ("--label", "y", "--prediction", "p", "--prediction", "q")
     metrics = ("--metrics", "hamming,f1(average=samples),jaccard(average=macro)")
     report = fm.evaluate(log, metrics[1], label="y", prediction=["p", "q"])
-    done = run("evaluate", "log.parquet", *columns, *metrics, "--json", "-", folder=tmp_path)
+    done = run("evaluate", "log.parquet", *columns, *metrics, "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [result["value"] for result in found["results"]] == [result.value for result in report]
     assert found["label_tables"] == json.loads(report.to_json())["label_tables"]
     done = run("evaluate", "log.parquet", *columns, *metrics, folder=tmp_path)
     assert all(word in done.stdout for word in ("hamming", "f1(average=samples)", "p, by label"))
-    done = run("compare", "log.parquet", *columns, *metrics, "--replicates", "20", "--json", "-", folder=tmp_path)
+    done = run("compare", "log.parquet", *columns, *metrics, "--replicates", "20", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     values = [difference["value_b"] for difference in json.loads(done.stdout)["differences"]]
     assert values == [result.value for result in report if result.score == "q"]

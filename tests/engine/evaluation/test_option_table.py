@@ -146,7 +146,7 @@ def test_a_new_option_is_one_entry(tmp_path):
     (tmp_path / "log.csv").write_text("y,p\n1,0.9\n0,0.2\n", encoding="utf-8")
     question = 'schema = 1\nmetrics = ["auc"]\nlabel = "y"\nscore = "p"\nsampled = true\n'
     (tmp_path / "question.toml").write_text(question, encoding="utf-8")
-    words = ["evaluate", "log.csv", "--label", "y", "--score", "p", "-m", "auc", "--json", "-", "--hurried"]
+    words = ["evaluate", "log.csv", "--label", "y", "--score", "p", "-m", "auc", "--json", "--hurried"]
     for further in (["--sampled"], ["--config", "question.toml"]):
         command = run([sys.executable, "-m", "fastmetrics", *words, *further], tmp_path)
         assert json.loads(command.stdout)["evaluation"]["sampled"] is True, command.stderr

@@ -127,7 +127,7 @@ def days_local(start, zone):
 
 def test_the_command_line_has_the_option(tmp_path):
     pq.write_table(log_of(QUARTERS, pa.timestamp("us")), tmp_path / "log.parquet")
-    words = ["evaluate", "log.parquet", "--label", "y", "--score", "p", "-m", "rmse", "--by", DAYS, "--json", "-"]
+    words = ["evaluate", "log.parquet", "--label", "y", "--score", "p", "-m", "rmse", "--by", DAYS, "--json"]
     done = run(*words, "--time-zone", "Asia/Tokyo", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = [result["rows"] for result in json.loads(done.stdout)["results"]]

@@ -87,7 +87,7 @@ def test_compare(log):
 def test_command_line(log, expected, tmp_path):
     pq.write_table(log, tmp_path / "log.parquet")
     options = [f"--{name}={value}" for name, value in QUESTION.items()]
-    done = run("evaluate", "log.parquet", "-m", ",".join(METRICS), *options, "--json", "-", folder=tmp_path)
+    done = run("evaluate", "log.parquet", "-m", ",".join(METRICS), *options, "--json", folder=tmp_path)
     found = json.loads(done.stdout)
     assert [one["value"] for one in found["results"]] == [one.value for one in expected]
     assert found["filtered"] == expected.filtered
@@ -97,7 +97,7 @@ def test_command_line(log, expected, tmp_path):
 def test_tasks_of_the_command_line(log, tmp_path):
     pq.write_table(log, tmp_path / "log.parquet")
     task = "--task=few: label=buys > 2; score=coalesce(p_ctr, 0), p_cvr; where=user in (1, 2)"
-    done = run("evaluate", "log.parquet", "-m", "auc", task, "--json", "-", folder=tmp_path)
+    done = run("evaluate", "log.parquet", "-m", "auc", task, "--json", folder=tmp_path)
     found = json.loads(done.stdout)
     kept = log.filter(pc.is_in(log["user"], pa.array([1, 2])))
     expected = fm.evaluate(kept, "auc", label="buys > 2", score=["p_ctr", "p_cvr"])

@@ -56,7 +56,7 @@ def test_the_command_line(tmp_path):
     for label in ("y", "text"):
         done = run("evaluate", "log.parquet", "--label", label, "--score", "s", "-m", "auc", folder=tmp_path)
         assert_is_a_message(done, *WORDS)
-    words = ["--label", "y", "--prediction", "guess", "-m", "accuracy", "--json", "-"]
+    words = ["--label", "y", "--prediction", "guess", "-m", "accuracy", "--json"]
     assert '"value": 0.75' in run("evaluate", "log.parquet", *words, folder=tmp_path).stdout
 
 

@@ -94,7 +94,7 @@ def test_the_command_line(tmp_path):
     log, truth, matrices = make_log(60)
     pq.write_table(pa.table(log), tmp_path / "log.parquet")
     command = [sys.executable, "-m", "fastmetrics", "evaluate", "log.parquet", "--label", "tags", "--score", "scores"]
-    done = subprocess.run([*command, "--metrics", "lrap,ranking_loss,coverage_error", "--json", "-"], cwd=tmp_path,
+    done = subprocess.run([*command, "--metrics", "lrap,ranking_loss,coverage_error", "--json"], cwd=tmp_path,
                           capture_output=True, text=True, check=False)  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = [result["value"] for result in json.loads(done.stdout)["results"]]

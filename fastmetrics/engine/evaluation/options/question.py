@@ -380,7 +380,7 @@ OPTIONS = (
         "reasons why plots are missing.",
         default=False,
         entry_points=(EVALUATE,),
-        flags=(),  # --html asks for them
+        flags=(),  # --output FILE.html asks for them
         refusals=(
             Refusal(
                 (COMPARE, ACCUMULATOR, SPARK, SPARK_COMPARE, DISTRIBUTED),

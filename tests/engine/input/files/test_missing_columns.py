@@ -111,7 +111,7 @@ class TestFormats:
         done = run(*words, folder=tmp_path)
         assert done.returncode != 0
         assert "--missing-columns null" in " ".join(done.stderr.split())
-        done = run(*words, "--missing-columns", "null", "--json", "-", folder=tmp_path)
+        done = run(*words, "--missing-columns", "null", "--json", folder=tmp_path)
         assert done.returncode == 0, done.stderr
         document = json.loads(done.stdout)
         assert [own["slice"].get("d") for own in document["results"]] == [None, "a", "b", None]

@@ -1,0 +1,88 @@
+"""What the shell proposes: metrics, columns of the log on the line, values of columns in conditions.
+
+Nothing is said of what cannot be read: then nothing is proposed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import typer
+
+FIRST_ROWS = 65_536  # of the log, whose values are proposed
+MOST_VALUES = 100
+# A condition up to a column, a comparison and the beginning of a text.
+OPEN_TEXT = re.compile(
+    r"(?P<before>.*?(?P<column>[A-Za-z_]\w*)\s*(?:=|!=|<>|in\s*\((?:\s*'[^']*'\s*,)*)\s*)'?(?P<text>[^'=<>]*)$", re.S
+)
+LAST_NAME = re.compile(r"(?P<before>.*?)(?P<name>[A-Za-z_]?\w*)$", re.S)
+
+
+def complete_metrics(context: typer.Context, incomplete: str) -> list[str]:
+    """The names of metrics; after a comma, the next one."""
+    import fastmetrics
+
+    before, comma, _ = incomplete.rpartition(",")
+    names = [spec.example for spec in fastmetrics.describe_metrics()]
+    return sorted(f"{before}{comma}{name}" for name in dict.fromkeys(names))
+
+
+def complete_gate(context: typer.Context, incomplete: str) -> list[str]:
+    """The metric of a gate."""
+    return [] if " " in incomplete else complete_metrics(context, incomplete)
+
+
+def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
+    """The columns of the log; after a comma, the next one."""
+    before, comma, _ = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in columns_of_log(context)]
+
+
+def complete_condition(context: typer.Context, incomplete: str) -> list[str]:
+    """The columns of the log, and after a column and = its values."""
+    columns = columns_of_log(context)
+    opened = OPEN_TEXT.match(incomplete)
+    if opened is not None and opened["column"] in columns:
+        values = values_of_column(context, opened["column"])
+        return [f"{opened['before']}{value}" for value in values]
+    last = LAST_NAME.match(incomplete)
+    return [] if last is None else [f"{last['before']}{name}" for name in columns]
+
+
+def columns_of_log(context: typer.Context) -> list[str]:
+    source = open_log(context)
+    return [] if source is None else list(source.column_names)
+
+
+def values_of_column(context: typer.Context, column: str) -> Iterator[str]:
+    """The values of a column in the first rows, as conditions have them."""
+    source = open_log(context)
+    seen: dict[Any, None] = {}
+    rows = 0
+    with suppress(Exception):
+        for batch in source.batches([column]):
+            seen |= dict.fromkeys(batch.column(0).unique().to_pylist())
+            rows += batch.num_rows
+            if rows >= FIRST_ROWS or len(seen) > MOST_VALUES:
+                break
+    for value in sorted((own for own in seen if own is not None), key=str)[:MOST_VALUES]:
+        yield "'{}'".format(value.replace("'", "''")) if isinstance(value, str) else str(value)
+
+
+def open_log(context: typer.Context) -> Any:
+    """The log whose paths and options are on the line, or None."""
+    from fastmetrics.engine.input.input_options import InputOptions
+    from fastmetrics.engine.input.sources import open_source
+
+    paths: Sequence[str] = [path for path in context.params.get("paths") or () if path != "-"]
+    if not paths:
+        return None
+    with suppress(Exception):
+        given = context.params.get
+        csv = {"delimiter": given("delimiter"), "encoding": given("encoding"), "header": not given("no_header")}
+        options = {name: value for name, value in csv.items() if value not in (None, True)}
+        return open_source(list(paths), InputOptions(format=given("format"), format_options=options or None))
+    return None
