@@ -32,6 +32,7 @@ upper_layers.ENTRY_POINTS |= {
 STUB = __spec__.loader.get_data(f"{__path__[0]}/__init__.pyi").decode()
 PLACES = {line.split()[3]: line.split()[1] for line in STUB.splitlines() if line.startswith("from ")}
 __all__ = list(PLACES)
+upper_layers.PUBLIC_NAMES += __all__
 __dir__ = list_public(globals())
 
 

@@ -194,6 +194,9 @@ class MetricSpec:
         Metric strings with other parameters than the defaults: `fastmetrics.testing` checks them too.
     aliases : tuple of str
         Other names of the same number, which metric strings may use. They end with "@k" where the name does.
+    option_aliases : mapping of str to str
+        Names of the metric with options: "map_cut@k" -> "normalize=relevant". They end with "@k" where they need a
+        cutoff.
     near_names : mapping of str to str
         Names of other numbers that people may type for this metric, each with a sentence that says what to do. A key
         "name(parameter)" is a parameter that another metric has.
@@ -229,6 +232,7 @@ class MetricSpec:
     interval: IntervalSpec | None
     variants: tuple[str, ...]
     aliases: tuple[str, ...]
+    option_aliases: Mapping[str, str]
     near_names: Mapping[str, str]
     other_forms: tuple[MetricSpec, ...]
     many: Callable[..., Any] | None

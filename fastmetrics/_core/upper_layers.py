@@ -12,6 +12,8 @@ from typing import Any
 
 # Packages whose modules register metrics; filled by fastmetrics/__init__.py, as the renderers are.
 METRIC_PACKAGES: list[str] = []
+# The public names of the package.
+PUBLIC_NAMES: list[str] = []
 # What is rendered -> "module:function".
 RENDERERS: dict[str, str] = {}
 # Entry point -> "module:function".

@@ -87,7 +87,9 @@ def function_lines() -> Iterator[tuple[str, str, str]]:
 
 def metric_lines() -> Iterator[tuple[str, str, str]]:
     for spec in describe_metrics():
-        aliases = f" Also: {', '.join(f'`{alias}`' for alias in spec.aliases)}." if spec.aliases else ""
+        names = [f"`{alias}`" for alias in spec.aliases]
+        names += [f"`{alias}`" + (f" with `{own}`" if own else "") for alias, own in spec.option_aliases.items()]
+        aliases = f" Also: {', '.join(names)}." if names else ""
         line = f"- `{metric_string(spec)}`, {WAYS[spec.exchange]}. {spec.summary} Undefined: {spec.undefined}."
         other = "".join(
             f" Of `{form.model_role}=`: `{metric_string(form)}`. Undefined: {form.undefined}."

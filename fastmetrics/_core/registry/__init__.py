@@ -9,7 +9,6 @@ from fastmetrics._core.registry.arguments import GROUP_ROLE, column_roles, may_b
 from fastmetrics._core.registry.parsed_metric import Metric, parse
 from fastmetrics._core.registry.registration import (
     describe_metrics,
-    find_spec,
     import_plugin,
     is_own,
     known_specs,
@@ -18,8 +17,9 @@ from fastmetrics._core.registry.registration import (
     metric_form,
     replace_spec,
 )
+from fastmetrics._core.registry.resolver import explain_names, find_spec
 
 __all__ = [
-    "GROUP_ROLE", "Metric", "column_roles", "describe_metrics", "find_spec", "import_plugin",
+    "GROUP_ROLE", "Metric", "column_roles", "describe_metrics", "explain_names", "find_spec", "import_plugin",
     "is_own", "known_specs", "list_metrics", "may_be_several", "metric", "metric_form", "parse", "replace_spec",
 ]  # fmt: skip

@@ -6,19 +6,19 @@ returns the canonical string.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read_stat
-from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
+from fastmetrics._core.kinds import LABEL_ROLE, PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.metric_spec import MetricSpec
-from fastmetrics._core.metric_strings import GREATEST_CUTOFF, METRIC_STRING, format_columns, format_value, read_keywords
+from fastmetrics._core.metric_strings import GREATEST_CUTOFF, format_columns, format_value, read_keywords
 from fastmetrics._core.option_numbers import integer_value
 from fastmetrics._core.registry import registration
 from fastmetrics._core.registry.arguments import choose_form, column_roles, parameters_of, read_arguments
-from fastmetrics._core.registry.registration import find_spec, is_own, known_specs, load_plugins
+from fastmetrics._core.registry.registration import is_own, known_specs, load_plugins
+from fastmetrics._core.registry.resolver import Resolved, explain_syntax, resolve
 from fastmetrics._core.registry.statistics import check_statistic
 from fastmetrics._core.statistic import TINY_WEIGHTS, AdditiveStatistic, Value
 from fastmetrics._core.suggestions import suggest
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Metric"]
 
-# What the signature of a metric says that does not read scores, by target.
-COLUMNS_OF_TARGET = {"prediction": "of:predictions", "probabilities": "of:probabilities"}
+# What the signature of a metric says that does not read scores.
+COLUMNS_OF_TARGET = {"prediction": PREDICTION_ROLE, "probabilities": PROBABILITIES_ROLE}
+FACT_OF_ROLE = {PREDICTION_ROLE: "of:predictions", PROBABILITIES_ROLE: "of:probabilities"}
 MOST_PARSED = 1000
 MOST_SHOWN_DIGITS = 40
 
@@ -300,7 +301,7 @@ class Metric(metaclass=MetricNames):
         ]
         parts += [f"{role}:{format_columns(names)}" for role, names in self.columns.items()]
         if self.spec.target in COLUMNS_OF_TARGET:
-            parts.append(COLUMNS_OF_TARGET[self.spec.target])
+            parts.append(FACT_OF_ROLE[COLUMNS_OF_TARGET[self.spec.target]])
         return "|".join(parts)
 
     def signature(self, coverage: dict[str, Any], weight: str | None = None, approximate: bool = False) -> str:
@@ -351,21 +352,13 @@ def parse(text: str | Metric, model_roles: Sequence[str] = (SCORE_ROLE,)) -> Met
     asked = (str(text), tuple(model_roles))
     metric = parsed.get(asked)
     if metric is None:
-        match = re.fullmatch(METRIC_STRING, text)
-        if match is None:
-            raise ValueError(explain_syntax(text))
-        name, inside, cutoff = match.groups()
-        known_specs()  # registers metrics at the first call
-        parsed = registration.parsed_metrics
-        metric = read_metric(str(text), find_spec(name, cutoff), name, inside or "", cutoff, model_roles)
+        of_signature = [role for role, fact in FACT_OF_ROLE.items() if f"|{fact}|" in text]
+        metric = read_metric(str(text), resolve(text), of_signature or model_roles)
+        parsed = registration.parsed_metrics  # another dict if metrics were registered
         if len(parsed) >= MOST_PARSED:
             parsed.clear()
         parsed[asked] = metric
     return metric
-
-
-def explain_syntax(text: object) -> str:
-    return f"{text!r} is not a metric string; write name, name(parameter=value) or name@10"
 
 
 def read_cutoff(name: str, cutoff: str) -> int:
@@ -380,10 +373,9 @@ def read_cutoff(name: str, cutoff: str) -> int:
     return int(digits)
 
 
-def read_metric(
-    text: str, spec: MetricSpec, name: str, inside: str, cutoff: str | None, model_roles: Sequence[str]
-) -> Metric:
-    """The metric of a string that has been divided into its name, what stands in parentheses, and its cutoff."""
+def read_metric(text: str, resolved: Resolved, model_roles: Sequence[str]) -> Metric:
+    """The metric of a string whose name has been looked up."""
+    spec, name, inside, cutoff = resolved
     k = None if cutoff is None else read_cutoff(name, cutoff)
     keywords = read_keywords(inside, text)
     fitting = [form for form in spec.forms if set(keywords) <= {*parameters_of(form), *column_roles(form)}]

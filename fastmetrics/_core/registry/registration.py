@@ -24,20 +24,21 @@ from fastmetrics._core.metric_spec import (
     MetricSpec,
 )
 from fastmetrics._core.registry.arguments import GROUP_ROLE
+from fastmetrics._core.registry.spellings import key_of
 from fastmetrics._core.registry.statistics import check_statistic
 from fastmetrics._core.statistic import Statistic, Value
-from fastmetrics._core.suggestions import MOST_SUGGESTED, ask_for, close_matches
 from fastmetrics._core.upper_layers import METRIC_PACKAGES
 
 __all__ = ["describe_metrics", "list_metrics"]
 
 Finaliser = TypeVar("Finaliser", bound=Callable[..., Value | float])
 RESERVED_ROLES = (GROUP_ROLE, "weight", "by", "unit")  # every metric may have these columns
-NEGATED = "neg_"  # begins the names of scikit-learn's scorers of losses
 PLUGIN_GROUP = "fastmetrics_metrics"  # the group of entry points by which packages name modules with metrics
 _specs: dict[str, MetricSpec] = {}
 # Normalised names and aliases, those that may have a cutoff with "@k" (a metric with an optional cutoff has both).
 _spec_of_spelling: dict[str, MetricSpec] = {}
+_options_of_spelling: dict[str, tuple[str, ...]] = {}  # of aliases that mean options
+_spelling_of_key: dict[str, str] = {}  # without what makes no difference
 # By string and roles of a model's columns: the `Metric`s of the last calls, which `parse` uses again.
 parsed_metrics: dict[tuple[str, tuple[str, ...]], Any] = {}
 
@@ -93,6 +94,7 @@ def metric(
     interval: IntervalSpec | None = None,
     variants: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
+    option_aliases: Mapping[str, str] = EMPTY,
     near_names: Mapping[str, str] = EMPTY,
     many: Callable[..., Any] | None = None,
     influence: Callable[..., Any] | None = None,
@@ -136,7 +138,7 @@ def metric(
             name + suffix, summary, family_of(finalise.__module__), exchange, parameters or {}, checks or {},
             (lambda: (statistics,)) if isinstance(statistics, Statistic) else statistics, finalise,
             function, undefined, default, cutoff, roles, direction, scale, no_interval, interval, variants,
-            tuple(alias + suffix for alias in aliases), near_names, (), many, influence,
+            tuple(alias + suffix for alias in aliases), option_aliases, near_names, (), many, influence,
         )  # fmt: skip
         add_spec(spec)
         return finalise
@@ -148,9 +150,14 @@ def add_spec(spec: MetricSpec) -> None:
     """Register a metric. A name or an alias that has a meaning already is an error."""
     names = spec.base_name, *(alias.removesuffix(CUTOFF) for alias in spec.aliases)
     spellings = {spelling: own for own in names for spelling in spellings_of(own, spec.cutoff)}
+    for alias in spec.option_aliases:
+        spellings[normalise(alias)] = alias.removesuffix(CUTOFF)
     for spelling, own in spellings.items():
         check_spelling(spec, own, _spec_of_spelling.get(spelling))
     _spec_of_spelling.update(dict.fromkeys(spellings, spec))
+    _spelling_of_key.update({key_of(spelling): spelling for spelling in spellings})
+    options = {normalise(alias): (own,) for alias, own in spec.option_aliases.items() if own}
+    _options_of_spelling.update(options)
     _specs[spec.name] = spec
     forget_parsed()
 
@@ -277,45 +284,20 @@ def describe_metrics() -> list[MetricSpec]:
     return [specs[name] for name in sorted(specs)]
 
 
-def find_spec(name: str, cutoff: str | None) -> MetricSpec:
-    """The metric of this name or alias. "name" and "name@k" may be two different metrics."""
-    known_specs()
-    spelling = normalise(name)
-    wanted = spelling if cutoff is None else spelling + CUTOFF
-    spec = _spec_of_spelling.get(wanted)
-    if spec is None:
-        load_plugins()
-        spec = _spec_of_spelling.get(wanted)
-    if spec is None:
-        raise ValueError(explain_unknown(name, spelling, cutoff))
-    return spec
+def find_spelling(name: str, has_cutoff: bool) -> tuple[MetricSpec, tuple[str, ...]] | None:
+    """The metric of this name or alias, and the options that the alias means. "name" and "name@k" may differ."""
+    suffix = CUTOFF if has_cutoff else ""
+    spelling = normalise(name) + suffix
+    if spelling not in _spec_of_spelling:
+        spelling = _spelling_of_key.get(key_of(name) + suffix, "")
+    spec = _spec_of_spelling.get(spelling)
+    return None if spec is None else (spec, _options_of_spelling.get(spelling, ()))
 
 
-def explain_unknown(name: str, spelling: str, cutoff: str | None) -> str:
-    """The error of a name that no metric has, or none with such a cutoff: it says what to type."""
-    near_names = {near: advice for spec in _specs.values() for near, advice in spec.near_names.items()}
-    for near in [spelling] if cutoff is None else [spelling + CUTOFF, spelling]:
-        if near in near_names:
-            return f"unknown metric {name!r}: {near_names[near]}"
-    if cutoff is None and spelling + CUTOFF in _spec_of_spelling:
-        return f"metric {name!r} needs a cutoff: write {name}@10"
-    if cutoff is not None and spelling in _spec_of_spelling:
-        return f"metric {name!r} takes no cutoff; found @{cutoff}"
-    negated = _spec_of_spelling.get(spelling.removeprefix(NEGATED))
-    if negated is not None:
-        return f"unknown metric {name!r}: write {negated.base_name} ({negated.direction}), which is not negated"
-    return f"unknown metric {name!r}; {suggest_metric(spelling)}"
-
-
-def suggest_metric(spelling: str) -> str:
-    """The metrics with a similar name or alias as a question, or the names of all."""
-    near = close_matches(spelling, [known.removesuffix(CUTOFF) for known in _spec_of_spelling])
-    similar: dict[str, str] = {}  # by metric: the name or alias that is nearest
-    for base_name in near:
-        for known in (base_name, base_name + CUTOFF):
-            if known not in _spec_of_spelling:
-                continue
-            spec = _spec_of_spelling[known]
-            names = [own for own in (spec.name, *spec.aliases) if normalise(own.removesuffix(CUTOFF)) == base_name]
-            similar.setdefault(spec.name, names[0])
-    return ask_for(list(similar.values())[:MOST_SUGGESTED], sorted(_specs))
+def metrics_by_name() -> dict[str, list[tuple[MetricSpec, str]]]:
+    """The metrics of every name and alias, normalised, each with the name as it is written."""
+    found: dict[str, list[tuple[MetricSpec, str]]] = {}
+    for spec in _specs.values():
+        for name in (spec.base_name, *(alias.removesuffix(CUTOFF) for alias in spec.aliases)):
+            found.setdefault(normalise(name), []).append((spec, name))
+    return found

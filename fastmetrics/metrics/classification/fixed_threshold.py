@@ -271,7 +271,8 @@ def balanced_accuracy(cells: ThresholdCells) -> ThresholdRatio:
 
 @threshold_metric(
     "mcc", matthews_corrcoef, "one class only, in the labels or in the predictions",
-    variants=("mcc(threshold=0.25)",), aliases=("matthews_corrcoef", "matthews_correlation"),
+    variants=("mcc(threshold=0.25)",),
+    aliases=("matthews_corrcoef", "matthews_correlation", "matthews_correlation_coefficient"),
     scale="correlation",
 )  # fmt: skip
 def mcc(cells: ThresholdCells) -> ThresholdRatio:
@@ -294,7 +295,7 @@ def kappa(cells: ThresholdCells) -> ThresholdRatio:
 
 @threshold_metric(
     "jaccard", jaccard_score, "neither a positive row nor one predicted positive",
-    aliases=("jaccard_score", "jaccard_index"),
+    aliases=("jaccard_score", "jaccard_index", "critical_success_index", "threat_score"),
 )  # fmt: skip
 def jaccard(cells: ThresholdCells) -> ThresholdRatio:
     """Rows positive and predicted so, among those that are one of the two."""

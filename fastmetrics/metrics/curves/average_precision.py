@@ -289,7 +289,7 @@ def precision_influence(masses: ClassMasses) -> np.ndarray:
     influence=lambda: ScoreInfluence(precision_influence),
     function=average_precision_score,
     undefined="no positive row",
-    aliases=("average_precision_score", "average_precision"),
+    aliases=("average_precision_score", "average_precision", "avg_precision"),
     near_names=dict.fromkeys(("pr_auc", "auc_pr", "auprc", "auc_prc", "prauc"), TRAPEZOIDS),
 )
 def finalise_precisions(parameters: dict[str, Any], state: Precisions) -> Value:

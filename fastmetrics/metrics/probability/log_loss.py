@@ -353,7 +353,7 @@ def clipped_rows(
     checks={"eps": check_eps, "sampling_rate": check_sampling_rate},
     direction="minimize",
     scale="ratio",
-    aliases=("log_loss", "binary_logloss", "cross_entropy", "binary_cross_entropy", "bce"),
+    aliases=("log_loss", "binary_logloss", "cross_entropy", "binary_cross_entropy", "bce", "xentropy"),
     many=many_quotients(mean_of_terms),
 )
 def finalise_log_loss(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:

@@ -186,7 +186,7 @@ def many_hit_rates(parameters: dict[str, Any], *states: ManySums) -> np.ndarray:
     roles=GRADES,
     variants=("hr(average=micro)@5",),
     aliases=("hit_rate", "hitrate", "hit_ratio", "hit", "success"),
-    near_names={"hits": "some libraries count hits, others divide by groups; the share of groups with a hit is 'hr'"},
+    near_names={"hits": "some libraries count hits, others divide by groups; the share with a hit is 'hr@10'"},
     many=many_hit_rates,
 )
 def finalise_hr(parameters: dict[str, Any], *states: Sums) -> Value:

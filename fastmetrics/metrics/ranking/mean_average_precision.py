@@ -32,6 +32,7 @@ def mean_average_precision(
     "Mean average precision at k: the mean precision at the ranks of the relevant rows.",
     variants=("map(normalize=relevant)@5", "map(normalize=hits)@3", "map(relevance_level=2)"),
     aliases=("mean_average_precision",),
+    option_aliases={"map_cut@k": "normalize=relevant"},
     near_names=dict.fromkeys(
         ("ap@k", "average_precision@k"),
         "its mean over groups is 'map@10'; 'ap' without a cutoff is the average precision of all rows together",

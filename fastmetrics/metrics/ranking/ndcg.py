@@ -39,7 +39,8 @@ def ndcg_score(
         "ndcg(empty=skip)@10",
         "ndcg(stat=p90, rule=lower)@5",
     ),
-    aliases=("ndcg_score", "normalized_discounted_cumulative_gain"),
+    aliases=("ndcg_score", "normalized_discounted_cumulative_gain", "normalized_dcg"),
+    option_aliases={"ndcg_cut@k": ""},
     near_names=dict.fromkeys(
         ("ndcg_burges", "ndcg_exp"), "for gains of 2^grade - 1, write ndcg(gain=exp2); the gain of 'ndcg' is the grade"
     ),

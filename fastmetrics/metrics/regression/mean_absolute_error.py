@@ -24,7 +24,7 @@ def mean_absolute_error(
     y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
     multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
-@mean_error("mae", "Mean absolute error.", errors.ABSOLUTE, aliases=("mean_absolute_error",))
+@mean_error("mae", "Mean absolute error.", errors.ABSOLUTE, aliases=("mean_absolute_error", "l1", "regression_l1"))
 def mean_absolute_error(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,

@@ -24,7 +24,9 @@ def mean_squared_error(
     y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
     multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
-@mean_error("mse", "Mean squared error.", errors.SQUARED, of_squares=True, aliases=("mean_squared_error",))
+@mean_error(
+    "mse", "Mean squared error.", errors.SQUARED, of_squares=True, aliases=("mean_squared_error", "l2", "regression_l2")
+)
 def mean_squared_error(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -85,7 +87,7 @@ def root_mean_squared_error(
     errors.SQUARED,
     root=True,
     of_squares=True,
-    aliases=("root_mean_squared_error",),
+    aliases=("root_mean_squared_error", "l2_root"),
 )
 def root_mean_squared_error(
     y_true: NumericArrayLike,

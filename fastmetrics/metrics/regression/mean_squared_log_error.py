@@ -30,7 +30,7 @@ def mean_squared_log_error(
     errors.SQUARED_LOG,
     of_squares=True,
     default=False,
-    aliases=("mean_squared_log_error",),
+    aliases=("mean_squared_log_error", "mean_squared_logarithmic_error"),
 )
 def mean_squared_log_error(
     y_true: NumericArrayLike,

@@ -221,7 +221,7 @@ register(
         "bleu(tokenize=char, smooth=none)",
     ),
     scale="percentage",
-    aliases=("corpus_bleu",),
+    aliases=("corpus_bleu", "sacrebleu"),
     near_names={"sentence_bleu": "the mean over sentences is another number than 'bleu', which is that of the corpus"},
 )
 
@@ -344,5 +344,5 @@ for _type, (_summary, _variant) in ROUGE.items():
         many_values=partial(rouge_values, rouge_type=_type),
         variants=(_variant,),
         aliases=(_type.replace("rouge", "rouge_"),),
-        near_names={"rouge": f"name the type: {', '.join(ROUGE)}"},
+        near_names={"rouge": f"name the type: {', '.join(map(repr, ROUGE))}"},
     )

@@ -93,7 +93,7 @@ class TestRegistered:
             ("meteor(modules=('exact', 'form'))", "modules must be one of 'exact', 'stem', 'synonym'; found 'form'"),
             ("meteor(modules=('exact',), alpha=2)", "alpha must be"),
             ("rouge1(tokenizer=own)", "tokenizer of metric 'rouge1' must be one of default, unicode"),
-            ("rouge3", "unknown metric 'rouge3'; did you mean 'rouge"),
+            ("rouge3", "unknown metric 'rouge3': name the type: 'rouge1'"),
             ("bleu@4", "takes no cutoff"),
         ],
     )

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.registry import explain_names
 from fastmetrics.metrics.ranking.lists.list_measures import Measure
 from fastmetrics.metrics.ranking.runs.graded_rankings import GainedRankings, GradedRankings, ratio
 
@@ -382,6 +383,19 @@ OTHER_FORMATS = {
     **dict.fromkeys(PREFERENCES, "preferences (-R prefs, -R qrels_prefs)"),
     **dict.fromkeys(JUDGEMENT_GROUPS, "groups of judgements (-R qrels_jg)"),
 }
+
+# Those of one number over all cutoffs or of whole lists are metrics; metric strings do not have the others.
+ARE_METRICS = (
+    "map", "Rprec", "bpref", "recip_rank", "P", "recall", "dcg", "ideal_dcg", "ndcg", "ndcg_cut", "map_cut", "success",
+    "rbp",
+)  # fmt: skip
+explain_names(
+    {
+        name: f"it is trec_eval's alone: fm.evaluate_trec(qrels, run, {name!r}), or fastmetrics trec -m {name}"
+        for name in TREC_MEASURES
+        if name not in ARE_METRICS
+    }
+)
 
 
 def trec_measure_names(measures: str | Iterable[str] | None = None) -> tuple[str, ...]:
