@@ -3,7 +3,8 @@
     python tools/lowest_versions.py            write
     python tools/lowest_versions.py --check    exit with 1 if a file is not as it would be written
 
-`pip install '.[arrow,cli,pandas,polars,duckdb,stats,plot,lake,spark]' -c tests/lowest/versions.txt` installs them.
+`pip install '.[arrow,cli,pandas,polars,duckdb,stats,plot,lake,spark,ray,dask]' -c tests/lowest/versions.txt` installs
+them.
 """
 
 import argparse
@@ -14,7 +15,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "lowest"
-EXTRAS = {"versions.txt": ("arrow", "cli", "pandas", "polars", "duckdb", "stats", "plot", "lake", "spark")}
+EXTRAS = {
+    "versions.txt": ("arrow", "cli", "pandas", "polars", "duckdb", "stats", "plot", "lake", "spark", "ray", "dask"),
+}
 REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[\w, -]+\])?>=([\d.]+)")
 
 

@@ -22,7 +22,7 @@ EXTRAS = {
 LEAST_VERSIONS = {
     "numpy": "2.0", "pyarrow": "19.0.1", "sqlglot": "28.0", "typer": "0.20", "rich": "13", "pandas": "2.2.2",
     "polars": "1.25.2", "duckdb": "1.0", "pyspark": "4.0", "scipy": "1.13", "matplotlib": "3.9", "deltalake": "1.4.2",
-    "pyiceberg": "0.9",
+    "pyiceberg": "0.9", "ray": "2.44", "dask": "2025.1",
 }  # fmt: skip
 
 

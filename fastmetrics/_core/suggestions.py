@@ -8,7 +8,7 @@ from typing import Any
 
 MOST_SUGGESTED = 3
 # Of the package; they are listed once they were imported.
-PUBLIC_MODULES = ("distributed", "extend", "spark", "testing")
+PUBLIC_MODULES = ("dask", "distributed", "extend", "ray", "spark", "testing")
 
 
 def suggest(name: str, known: list[str]) -> str:

@@ -2,9 +2,9 @@
 
 `Evaluation.plan(targets=...)` gives a `DistributedPlan`. Workers turn the rows of their sources into states, which
 tell the driver a little (`summary`); the driver decides (`decide`) where rows move; states are cut into pieces, which
-the engine moves to their targets, and `combine` makes states of them again. `fastmetrics.spark` and
-`fastmetrics.distributed.processes` are such engines. An entry point beside the command line: it may import the engine,
-and only Spark imports it. Read `plan` first.
+the engine moves to their targets, and `combine` makes states of them again. `fastmetrics.spark`, `fastmetrics.ray`,
+`fastmetrics.dask` and `fastmetrics.distributed.processes` are such engines. An entry point beside the command line: it
+may import the engine, and only those import it. Read `plan` first, then `runner`.
 """
 
 from fastmetrics._core.suggestions import list_public

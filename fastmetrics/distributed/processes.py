@@ -26,6 +26,7 @@ from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.suggestions import list_public
 from fastmetrics.distributed.decisions import Decision
 from fastmetrics.distributed.plan import DistributedPlan
+from fastmetrics.distributed.runner import Runner
 from fastmetrics.distributed.source_state import SourceState
 from fastmetrics.distributed.target_state import TargetState
 from fastmetrics.engine.evaluation.evaluation import Evaluation
@@ -105,21 +106,31 @@ def evaluate(
         context, start = get_context("spawn"), (end_with_parent, (folder,))
         pool = [stack.enter_context(ProcessPoolExecutor(1, context, *start)) for _ in range(n)]
 
-        def on_all(step: Any, *arguments: Any) -> list[Any]:
-            futures = [process.submit(step, number, *arguments) for number, process in enumerate(pool)]
-            return [future.result() for future in futures]
-
-        on_all(read, plan, memory, [sources[number::n] for number in range(n)], input_options)
+        runner = ProcessRunner(pool, folder)
+        runner.on_all(read, plan, memory, [sources[number::n] for number in range(n)], input_options)
         folder.mkdir(0o700)  # not earlier: there are workers now, which remove it if this process is killed
-        decision = plan.first
-        while True:
-            summaries = on_all(summarize, decision)
-            decision = plan.decide(summaries)
-            if decision.is_final:
-                return plan.finalize(summaries, time.perf_counter() - started)
-            if decision.moves_rows:
-                on_all(cut, decision, folder)
-                on_all(combine, decision, folder)
+        return plan.finalize(runner.run(plan), time.perf_counter() - started)
+
+
+class ProcessRunner(Runner):
+    """The steps as functions in every process of a pool."""
+
+    def __init__(self, pool: Sequence[ProcessPoolExecutor], folder: Path) -> None:
+        self.pool, self.folder = pool, folder
+
+    def on_all(self, step: Any, *arguments: Any) -> list[Any]:
+        futures = [process.submit(step, number, *arguments) for number, process in enumerate(self.pool)]
+        return [future.result() for future in futures]
+
+    def summarize_sources(self, decision: Decision) -> list[bytes]:
+        return self.on_all(summarize, decision)
+
+    def move_pieces(self, decision: Decision) -> None:
+        self.on_all(cut, decision, self.folder)
+        self.on_all(combine, decision, self.folder)
+
+    def summarize_targets(self, decision: Decision) -> list[bytes]:
+        return self.on_all(summarize, decision)
 
 
 def end_with_parent(folder: Path) -> None:

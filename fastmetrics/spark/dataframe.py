@@ -7,21 +7,20 @@ driver merges the states. No row reaches the driver. Executors need only fastmet
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.optional_imports import check_version
 from fastmetrics._core.registry import Metric
-from fastmetrics.engine.compare import plan_comparison
-from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
+from fastmetrics.distributed.plugins import pack_plugins
+from fastmetrics.distributed.runner import compare_with, evaluate_with
+from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.evaluation.options.option import SPARK, SPARK_COMPARE
 from fastmetrics.engine.plan.tasks import PlannedTask, Task
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.scan.final_report import ResolvedTask, make_report
+from fastmetrics.engine.scan.final_report import ResolvedTask
 from fastmetrics.spark.passes import PassSettings, SparkRun
-from fastmetrics.spark.plugins import pack_plugins
 
 if TYPE_CHECKING:
     from fastmetrics._core.comparison.comparison import Comparison
@@ -120,9 +119,9 @@ def evaluate(
         Partitions of a shuffle; by default Spark decides (`spark.sql.shuffle.partitions`, adaptive execution).
     memory_limit : int or str, optional
         Memory of a task in its Python worker; rows that do not fit spill to a file. By default half of the memory
-        available on the executor, divided by its cores.
+        available on the worker's machine, divided by its cores.
     spill_dir : str, optional
-        A folder on the executors for spill files; by default their folder for temporary files.
+        A folder on the workers for spill files; by default their folder for temporary files.
     ci : float, optional
         The level of the intervals, between 0 and 1, such as 0.95. Every `Result` then has an `interval` and a
         `standard_error`. If there is no interval (fewer than two units, or more than one replicate in twenty
@@ -199,12 +198,8 @@ def evaluate(
     ...     df, ["auc", "gauc", "logloss"], label="click", score="pctr", group="user_id"
     ... )
     """
-    started = time.perf_counter()
-    arguments = locals()
     check_frame(df, SPARK)
-    question = question_of_call(evaluate, arguments)
-    resolved = run_tasks(question.plan_for(SPARK), question, arguments)
-    return make_report(resolved, time.perf_counter() - started, question)
+    return evaluate_with(run_tasks, SPARK, evaluate, locals())
 
 
 def compare(
@@ -333,9 +328,9 @@ def compare(
         Partitions of a shuffle; by default Spark decides (`spark.sql.shuffle.partitions`, adaptive execution).
     memory_limit : int or str, optional
         Memory of a task in its Python worker; rows that do not fit spill to a file. By default half of the memory
-        available on the executor, divided by its cores.
+        available on the worker's machine, divided by its cores.
     spill_dir : str, optional
-        A folder on the executors for spill files; by default their folder for temporary files.
+        A folder on the workers for spill files; by default their folder for temporary files.
     min_rows : int
         Slices of fewer rows have no results; `small_slices` of the report counts them and their rows.
     on_invalid : {"raise", "drop"}
@@ -377,14 +372,8 @@ def compare(
     ...     df, ["auc", "gauc"], label="click", scores=["pctr", "pctr_new"], group="user_id"
     ... )
     """
-    started = time.perf_counter()
-    arguments = locals()
     check_frame(df, SPARK_COMPARE)
-    question, planned = plan_comparison(SPARK_COMPARE, compare, arguments)
-    from fastmetrics.engine.tested_differences import make_comparison  # it imports all of resampling
-
-    resolved = run_tasks(planned, question, arguments)
-    return make_comparison(resolved, question, time.perf_counter() - started)
+    return compare_with(run_tasks, SPARK_COMPARE, compare, locals())
 
 
 def check_frame(df: Any, entry_point: str) -> None:
@@ -401,7 +390,7 @@ def run_tasks(
     planned: Sequence[PlannedTask], question: Evaluation, arguments: Mapping[str, Any]
 ) -> list[ResolvedTask]:
     """Run all passes over the DataFrame; `arguments` are those of the entry point."""
-    plugins = pack_plugins([metric for task in planned for metric in task.plan.metrics])
+    plugins = pack_plugins([metric for task in planned for metric in task.plan.metrics], "pyspark.cloudpickle")
     limit = parse_size(arguments["memory_limit"], "memory_limit")
     settings = PassSettings(question, limit, arguments["spill_dir"], arguments["n_partitions"], plugins)
     return SparkRun(arguments["df"], planned, settings).resolve()

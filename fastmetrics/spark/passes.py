@@ -7,23 +7,24 @@ cuts them into pieces, which Spark shuffles to their targets. Nothing else is ke
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics.distributed import DistributedPlan
+from fastmetrics.distributed import Decision, DistributedPlan
+from fastmetrics.distributed.plugins import Plugins
+from fastmetrics.distributed.runner import Runner
+from fastmetrics.distributed.tasks import Job
 from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.scan.final_report import ResolvedTask
 from fastmetrics.spark.expressions import translated_errors
-from fastmetrics.spark.plugins import Plugins, dumps
 from fastmetrics.spark.shared_frame import FramePass, SharedFrame
 from fastmetrics.spark.tasks import (
     PIECE_SCHEMA,
     SUMMARY_SCHEMA,
-    Job,
     cut_rows,
     summarize_rows,
     summarize_targets,
@@ -56,10 +57,9 @@ class SparkRun:
         self.settings = settings
 
     def new_plan(self, tasks: Sequence[PlannedTask], filtered: int | None = None) -> DistributedPlan:
-        settings = self.settings
-        serialize = partial(dumps, plugins=settings.plugins)
-        targets = settings.n_partitions or TARGETS
-        return DistributedPlan(settings.question, tasks, targets, "Spark partition {}", filtered, serialize)
+        question, plugins = self.settings.question, self.settings.plugins
+        targets = self.settings.n_partitions or TARGETS
+        return DistributedPlan(question, tasks, targets, "Spark partition {}", filtered, plugins.dumps)
 
     def resolve(self) -> list[ResolvedTask]:
         """Run all passes; the final states of all tasks."""
@@ -67,33 +67,46 @@ class SparkRun:
             own = self.frame.open_pass()
             counted = self.frame.count(own)
             plan = self.new_plan(self.tasks, None if counted is None else counted[1])
-            resolved = plan.resolve(self.run(plan, own))
+            with closing(self.new_runner(plan, own)) as runner:
+                resolved = plan.resolve(runner.run(plan))
         n_rows = resolved[0].state.counts.rows
         if counted is not None and n_rows != counted[0]:
             raise ValueError(explain_changed_rows(counted[0], n_rows))
         return resolved
 
-    def run(self, plan: DistributedPlan, own: FramePass) -> list[bytes]:
-        """The summaries of the last round."""
+    def new_runner(self, plan: DistributedPlan, own: FramePass) -> SparkRunner:
         settings = self.settings
-        to_send = dumps(self.new_plan(unfiltered_tasks(self.tasks, own)), settings.plugins)
-        job = Job(to_send, settings.plugins, own.positions, settings.memory_limit, settings.spill_dir)
-        summaries = collect(own.rows, partial(summarize_rows, job, plan.first))
-        decision = plan.decide(summaries)
-        if decision.is_final:
-            return summaries
+        to_send = self.new_plan(unfiltered_tasks(self.tasks, own))
+        job = Job(settings.plugins.dumps(to_send), settings.plugins, settings.memory_limit, settings.spill_dir)
+        return SparkRunner(job, own, settings, plan.n_rounds)
+
+
+class SparkRunner(Runner):
+    """The steps as functions over the partitions of a pass."""
+
+    def __init__(self, job: Job, own: FramePass, settings: PassSettings, n_rounds: int) -> None:
+        self.job, self.own, self.settings, self.n_rounds = job, own, settings, n_rounds
+        self.pieces: Any = None
+        self.cut_by = Decision()
+
+    def summarize_sources(self, decision: Decision) -> list[bytes]:
+        return collect(self.own.rows, partial(summarize_rows, self.job, self.own.positions, decision))
+
+    def move_pieces(self, decision: Decision) -> None:
+        self.cut_by = decision
         with ignored_pandas_warning():
-            cut_by = decision
-            pieces = settings.shuffle(own.rows.mapInArrow(partial(cut_rows, job, cut_by), PIECE_SCHEMA))
-            if plan.n_rounds > decision.round:
-                pieces = pieces.persist()
-        try:
-            for _ in range(plan.n_rounds - 1):
-                summaries = collect(pieces, partial(summarize_targets, job, cut_by, decision))
-                decision = plan.decide(summaries)
-            return summaries
-        finally:
-            pieces.unpersist()
+            cut = partial(cut_rows, self.job, self.own.positions, decision)
+            self.pieces = self.settings.shuffle(self.own.rows.mapInArrow(cut, PIECE_SCHEMA))
+            if self.n_rounds > decision.round:
+                self.pieces = self.pieces.persist()
+
+    def summarize_targets(self, decision: Decision) -> list[bytes]:
+        return collect(self.pieces, partial(summarize_targets, self.job, self.cut_by, decision))
+
+    def close(self) -> None:
+        """Release the pieces."""
+        if self.pieces is not None:
+            self.pieces.unpersist()
 
 
 def unfiltered_tasks(tasks: Sequence[PlannedTask], own: FramePass) -> list[PlannedTask]:

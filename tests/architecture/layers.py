@@ -43,7 +43,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("testing", "extend"),
     ("selfcheck",),
     ("distributed",),
-    ("cli", "spark"),
+    ("cli", "spark", "ray", "dask"),
     ("__main__",),
     ("",),
 )  # fmt: skip
@@ -57,9 +57,9 @@ FOR_TYPES_ALONE = (
 )
 
 # These reach metrics through the registry alone: a new metric needs no line in them.
-KNOW_NO_METRIC_BY_NAME = ("engine", "reporting", "distributed", "cli", "spark", "testing", "__main__")
+KNOW_NO_METRIC_BY_NAME = ("engine", "reporting", "distributed", "cli", "spark", "ray", "dask", "testing", "__main__")
 # Where users start: `import fastmetrics` does not load them.
-ENTRY_POINTS = ("cli", "distributed", "spark", "testing", "selfcheck")
+ENTRY_POINTS = ("cli", "distributed", "spark", "ray", "dask", "testing", "selfcheck")
 
 
 def entry_of(module: str) -> str | None:

@@ -134,15 +134,15 @@ def test_every_public_name_exists_and_is_documented():
 @pytest.mark.parametrize(
     "name",
     [
-        "fastmetrics", "fastmetrics.distributed", "fastmetrics.distributed.processes", "fastmetrics.extend",
-        "fastmetrics.spark", "fastmetrics.testing",
+        "fastmetrics", "fastmetrics.dask", "fastmetrics.distributed", "fastmetrics.distributed.processes",
+        "fastmetrics.extend", "fastmetrics.ray", "fastmetrics.spark", "fastmetrics.testing",
     ],
 )  # fmt: skip
 def test_dir_lists_public_names_alone(name):
     module = importlib.import_module(name)
     fm.evaluate({"y": [0, 1], "s": [0.1, 0.2]}, "auc", label="y", score="s")  # imports what helps
     shown = [own for own in dir(module) if not own.startswith("__")]
-    modules = {"distributed", "extend", "spark", "testing"} if module is fm else set()
+    modules = {"dask", "distributed", "extend", "ray", "spark", "testing"} if module is fm else set()
     assert set(module.__all__) - {"__version__"} <= set(shown) <= {*module.__all__, *modules}
     assert all(hasattr(module, own) for own in dir(module))
 

@@ -1,7 +1,5 @@
 """The rounds that an engine runs where its rows are give the report of `evaluate`, to the last bit."""
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
 import fastmetrics as fm
@@ -10,36 +8,24 @@ from fastmetrics._core.resampling import additive_replicates
 from fastmetrics.distributed import moved_rows, pieces
 from support.cases import assert_raises, each_case
 from support.registry_cases import JOINT_METRICS
+from support.states.round_cases import (
+    COLUMNS,
+    INTERVALS,
+    LINEARIZED,
+    OF_CLASSES,
+    REPORTS,
+    ROWS,
+    SETS,
+    TASKS,
+    UNITS,
+    make_log,
+)
 from support.states.toy_engine import all_pieces, combine, run, split_rows, states_of_sources
-
-ROWS = 4000
-COLUMNS = {"label": "click", "score": "pctr"}
-UNITS = {"ci": 0.9, "replicates": 12}
-SETS = [["channel"], ["channel", "day"]]
 
 
 @pytest.fixture(scope="module")
 def log():
-    random = np.random.default_rng(3)
-    user, pctr = random.integers(0, 300, ROWS), random.random(ROWS)
-    return pa.table({
-        "click": (random.random(ROWS) < pctr).astype(np.int8),
-        "pctr": np.round(pctr, 3),
-        "coarse": np.round(pctr, 1).astype(np.float32),
-        "user": user,
-        "name": [f"the name of user number {own}" for own in user],
-        "household": user // 4,
-        "of_user": 0.5 + user % 3,
-        "w": random.integers(0, 4, ROWS) / 4,
-        "channel": random.choice(["app", "web", "tv"], ROWS),
-        "day": random.integers(0, 3, ROWS),
-        "watched": np.round(random.gamma(1.0, 9.0, ROWS), 2).astype(np.float32),
-        "expected": np.round(random.gamma(2.0, 5.0, ROWS), 1),
-        "kind": random.integers(0, 3, ROWS),
-        "probs": list(random.dirichlet([1, 1, 1], ROWS)),
-        "reference": random.choice(["the cat sat", "a dog ran off", "no"], ROWS),
-        "hypothesis": random.choice(["the cat sat on", "a dog ran", "no"], ROWS),
-    })  # fmt: skip
+    return make_log()
 
 
 @pytest.fixture(scope="module")
@@ -57,71 +43,25 @@ def same(log, sources, metrics, n_rounds, targets=3, **options):
     return found
 
 
-@each_case(
-    ("metrics", "n_rounds", "options"),
-    [
-        (["logloss", "ctr"], 1, {}),
-        (["logloss", "f1"], 1, {"by": SETS, "weight": "w"}),
-        (["auc"], 2, {}),
-        (["auc", "logloss"], 2, {"weight": "w", "by": SETS, "score": ["pctr", "coarse"]}),
-        (["gauc", "auc", "ndcg@5"], 2, {"group": "user"}),
-        (["gauc", "map"], 2, {"group": ["name", "day"], "by": "channel", "weight": None}),
-        (["gauc(stat=p10)"], 2, {"group": "name", "by": SETS}),
-        (["ks", "auc", "eer"], 3, {}),
-        (["ap", "gauc", "ks"], 3, {"weight": "of_user", "by": SETS, "group": "name"}),
-        (["median_ae", "d2_absolute_error", "xauc"], 2, {"label": "watched", "score": "expected", "by": "channel"}),
-    ],
-)
+@each_case(("metrics", "n_rounds", "options"), REPORTS)
 def test_reports_are_those_of_evaluate(log, sources, metrics, n_rounds, options):
     same(log, sources, metrics, n_rounds, **options)
 
 
-@each_case(
-    ("metrics", "options"),
-    [
-        (["auc", "ap"], {}),
-        (["auc(multi_class=ovo)"], {"by": "channel"}),
-        (["ap(average=micro)", "auc", "logloss"], {"weight": "w"}),
-        (["auc", "logloss"], UNITS | {"unit": "user"}),
-    ],
-)
+@each_case(("metrics", "options"), OF_CLASSES)
 def test_probabilities_of_several_classes(log, sources, metrics, options):
     question = fm.Evaluation(metrics, label="kind", probabilities="probs", **options)
     assert run(question, sources) == question.run(log)
 
 
-@each_case(
-    ("metrics", "options"),
-    [
-        (["logloss", "f1"], {"unit": "user"}),
-        (["gauc", "auc", "logloss"], {"group": "user"}),
-        (["gauc", "ctr", "ks"], {"group": "name", "unit": "household", "by": SETS}),
-        (["auc"], {"unit": "user", "weight": "of_user", "score": ["pctr", "coarse"]}),
-        (["median_ae", "xauc"], {"label": "watched", "score": "expected", "unit": "household", "by": "day"}),
-        (["ari", "nmi"], {"label": "channel", "score": "day", "unit": "household"}),
-        (["auc"], {"ci_method": "delong", "replicates": None}),
-    ],
-)
+@each_case(("metrics", "options"), INTERVALS)
 def test_intervals(log, sources, metrics, options):
     found = same(log, sources, metrics, 2, **(UNITS | options))
     assert all(own.interval is not None for own in found)
 
 
 @each_case("method", [None, "linearized"])
-@each_case(
-    ("metrics", "options"),
-    [
-        (["logloss", "f1", "ne"], {"unit": "user"}),
-        (["gauc", "auc", "logloss"], {"group": "user", "score": ["pctr", "coarse"]}),
-        (["gauc", "ctr", "ks"], {"group": "name", "unit": "household", "by": SETS}),
-        (["auc", "ap", "ks", "brier"], {"unit": "user", "weight": "of_user", "by": SETS, "score": ["pctr", "coarse"]}),
-        (["auc", "ap", "eer"], {"unit": "household", "weight": "w", "by": "channel"}),
-        (["median_ae", "xauc", "rmse", "r2"], {"label": "watched", "score": "expected", "unit": "household"}),
-        (["ari", "nmi"], {"label": "channel", "score": "day", "unit": "household"}),
-        (["bleu"], {"label": "reference", "score": "hypothesis", "unit": "user", "by": "channel"}),
-        (["auc", "logloss"], {"label": "kind", "score": None, "probabilities": "probs", "unit": "user"}),
-    ],
-)
+@each_case(("metrics", "options"), LINEARIZED)
 def test_linearized_intervals(log, sources, metrics, method, options):
     found = same(log, sources, metrics, 2, **options, ci=0.9, ci_method=method)
     assert method is not None or all(own.interval is not None for own in found)
@@ -134,12 +74,7 @@ def test_slices_of_fewer_entries_than_units(log, sources, monkeypatch):
 
 
 def test_several_tasks_with_filters_and_computed_columns(log, sources):
-    tasks = {
-        "ctr": fm.Task(),
-        "late": fm.Task(where="day > 0", metrics=["gauc", "ks"], group="user"),
-        "both": fm.Task(label="click * day > 0", score="pctr * 2", group="name", metrics=["gauc", "rmse"]),
-    }
-    same(log, sources, ["auc", "logloss"], 3, tasks=tasks, by="channel", min_rows=1300)
+    same(log, sources, ["auc", "logloss"], 3, tasks=TASKS, by="channel", min_rows=1300)
 
 
 def test_texts_and_keys_of_items(log, sources):

@@ -13,7 +13,8 @@ from generated.reference_pages import METRICS, one_line, public_objects
 
 FOLDER = "reference"
 MODULES = {
-    "spark": "Spark", "distributed": "Other engines", "extend": "Metrics of your own", "testing": "Checks of metrics",
+    "spark": "Spark", "ray": "Ray Data", "dask": "Dask", "distributed": "Other engines",
+    "extend": "Metrics of your own", "testing": "Checks of metrics",
 }  # fmt: skip
 BASES = "float, tuple, dict, Mapping, Sequence, UserWarning"  # the members of these are not repeated
 HEAD = """\

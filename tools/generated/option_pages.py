@@ -37,9 +37,10 @@ TYPES: dict[str, dict[str, Any]] = {
 HEAD = """\
 # Options
 
-A question says what is computed. Its options are keywords of `evaluate`, `compare`, `Accumulator`,
-`fastmetrics.spark.evaluate` and `fastmetrics.spark.compare`, parts of an `Evaluation`, keys of its TOML, and
-options of the commands. How a log is read, memory, threads and progress belong to a run.
+A question says what is computed. Its options are keywords of `evaluate`, `compare` and `Accumulator`, and of `evaluate`
+and `compare` of `fastmetrics.spark`, `fastmetrics.ray` and `fastmetrics.dask` (below: `spark`, `ray`, `dask`), parts of
+an `Evaluation`, keys of its TOML, and options of the commands. How a log is read, memory, threads and progress belong
+to a run.
 `python tools/generate.py` writes this page from `fastmetrics/engine/evaluation/options`.
 
 ## Of a question
@@ -114,12 +115,21 @@ def cells_of(option: Option) -> list[str]:
     of_commands = EVALUATE in option.entry_points or COMPARE in option.entry_points
     flags = as_code(flags_of(option)) if of_commands else ""
     meaning = option.text.partition(". ")[0].removesuffix(".") + "."
-    return [as_code([option.name]), default, option.type, as_code(option.entry_points), flags, meaning]
+    return [as_code([option.name]), default, option.type, as_code(short_names(option.entry_points)), flags, meaning]
 
 
 def cells_of_refusal(option: Option, refusal: Refusal) -> list[str]:
-    functions = as_code(name for name in refusal.entry_points if name != STORED)
+    functions = as_code(short_names(name for name in refusal.entry_points if name != STORED))
     return [as_code([option.name]), functions, refusal.of or "all but the default"]
+
+
+def short_names(entry_points: Iterable[str]) -> list[str]:
+    """Entry points; a package stands for both of its own."""
+    names = list(entry_points)
+    of_packages = {name: name.removesuffix(".evaluate").removesuffix(".compare") for name in kinds.ON_CLUSTERS}
+    packages = [of_packages.get(name, name) for name in names]
+    both = {package for package in of_packages.values() if packages.count(package) == 2}
+    return list(dict.fromkeys(own if own in both else name for name, own in zip(names, packages, strict=True)))
 
 
 def as_code(names: Iterable[str]) -> str:

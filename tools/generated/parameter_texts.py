@@ -33,6 +33,8 @@ PLACES = {
     "Accumulator.update": None, "Accumulator.from_bytes": None, "Accumulator.load": None,
     "DistributedPlan.partial": "DistributedPlan", "distributed.processes.evaluate": "distributed.processes",
     "spark.evaluate": "spark.dataframe", "spark.compare": "spark.dataframe",
+    "ray.evaluate": "ray.dataset", "ray.compare": "ray.dataset",
+    "dask.evaluate": "dask.dataframe", "dask.compare": "dask.dataframe",
 }  # fmt: skip
 
 

@@ -29,6 +29,8 @@ PURPOSES = {
     "duckdb": "results of DuckDB",
     "lake": "Delta Lake, Iceberg",
     "spark": "evaluation on Spark",
+    "ray": "evaluation on Ray",
+    "dask": "evaluation on Dask",
 }
 VECTOR_INSTRUCTIONS = ("x86-64 baseline, or another processor", "AVX2", "AVX-512")
 # As packages state it: pyarrow>=16; extra == "arrow"

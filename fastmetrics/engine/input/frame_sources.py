@@ -180,8 +180,11 @@ def refuse_cluster_frames(data: object) -> None:
         )
     if module in ("dask", "dask_expr"):
         raise TypeError(
-            f"data is a dask {name}: give its partitions one by one, "
-            "(partition.compute() for partition in data.partitions)"
+            f"data is a dask {name}: its rows stay where they are; type fastmetrics.dask.evaluate(data, ...) with a "
+            "DataFrame, or give the partitions one by one, (partition.compute() for partition in data.partitions)"
         )
     if module == "ray":
-        raise TypeError(f"data is a Ray {name}: give its batches, data.iter_batches(batch_format='pyarrow')")
+        raise TypeError(
+            f"data is a Ray {name}: its rows stay on the cluster; type fastmetrics.ray.evaluate(data, ...), or give "
+            "its batches, data.iter_batches(batch_format='pyarrow')"
+        )

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import fastmetrics as fm
+import fastmetrics.dask
+import fastmetrics.ray
 import fastmetrics.spark
 from fastmetrics.distributed import processes
 from fastmetrics.distributed.plan import DistributedPlan
@@ -18,11 +20,15 @@ from fastmetrics.engine.evaluation.options import OPTIONS, RUN_OPTIONS, options_
 from fastmetrics.engine.evaluation.options.option import (
     ACCUMULATOR,
     COMPARE,
+    DASK,
+    DASK_COMPARE,
     EVALUATE,
     FROM_BYTES,
     LOAD,
     PARTIAL,
     PROCESSES,
+    RAY,
+    RAY_COMPARE,
     SPARK,
     SPARK_COMPARE,
     TRAINING,
@@ -43,7 +49,7 @@ ENTRIES = {
 USE = """
 import inspect, json, pathlib, sys
 import fastmetrics as fm
-import fastmetrics.spark
+import fastmetrics.dask, fastmetrics.ray, fastmetrics.spark
 
 log = {"y": [1, 0, 1, 0], "p": [0.9, 0.2, 0.4, 0.6], "q": [0.9, 0.2, 0.7, 0.6]}
 columns = {"label": "y", "score": "p"}
@@ -54,8 +60,9 @@ report = fm.evaluate(log, "auc", **columns, sampled=True)
 assert report == fm.evaluate(log, "auc", **columns) and report.evaluation.sampled
 assert fm.compare(log, "auc", label="y", scores=["p", "q"], sampled=True, replicates=5).evaluation.sampled
 assert fm.Accumulator("auc", **columns, sampled=True).evaluation.sampled
-of_spark = (fastmetrics.spark.evaluate, fastmetrics.spark.compare)
-for function in (fm.evaluate, fm.compare, fm.Accumulator, fm.Evaluation, fm.Task, *of_spark):
+clusters = (fastmetrics.spark, fastmetrics.ray, fastmetrics.dask)
+of_clusters = [function for own in clusters for function in (own.evaluate, own.compare)]
+for function in (fm.evaluate, fm.compare, fm.Accumulator, fm.Evaluation, fm.Task, *of_clusters):
     assert "sampled" in inspect.signature(function).parameters, function
     assert "Is the log a sample?" in function.__doc__, function
 schema = json.loads(pathlib.Path("docs/evaluation.schema.json").read_text())
@@ -73,13 +80,15 @@ FUNCTIONS = {
     FROM_BYTES: fm.Accumulator.from_bytes, LOAD: fm.Accumulator.load, TRAINING: fm.TrainingMetrics,
     PARTIAL: DistributedPlan.partial, PROCESSES: processes.evaluate,
     SPARK: fastmetrics.spark.evaluate, SPARK_COMPARE: fastmetrics.spark.compare,
+    RAY: fastmetrics.ray.evaluate, RAY_COMPARE: fastmetrics.ray.compare,
+    DASK: fastmetrics.dask.evaluate, DASK_COMPARE: fastmetrics.dask.compare,
 }  # fmt: skip
 # These refer to `evaluate` and to their class.
 WITHOUT_TEXTS = (UPDATE, FROM_BYTES, LOAD)
 # Data and questions; what a comparison has in place of one model's columns, and of intervals that are asked for; how an
 # engine runs.
 NO_OPTIONS = {
-    "self", "data", "df", "batch", "path", "sources", "evaluation", "metrics",
+    "self", "data", "df", "frame", "dataset", "batch", "path", "sources", "evaluation", "metrics",
     "scores", "predictions", "probabilities", "ci", "ci_method",
     "source", "attempt", "processes", "input_options",
 }  # fmt: skip

@@ -35,13 +35,18 @@ OBJECT = "object"
 # The entry points that have an option.
 EVALUATE, COMPARE, ACCUMULATOR = "evaluate", "compare", "Accumulator"
 SPARK, SPARK_COMPARE = "spark.evaluate", "spark.compare"
+RAY, RAY_COMPARE = "ray.evaluate", "ray.compare"
+DASK, DASK_COMPARE = "dask.evaluate", "dask.compare"
 DISTRIBUTED = "Evaluation.plan"  # which takes a whole question
 UPDATE, TRAINING = "Accumulator.update", "TrainingMetrics"
 FROM_BYTES, LOAD = "Accumulator.from_bytes", "Accumulator.load"
 PARTIAL, PROCESSES = "DistributedPlan.partial", "distributed.processes.evaluate"
 FUNCTIONS = "functions"  # of arrays
-EVERYWHERE = (EVALUATE, COMPARE, ACCUMULATOR, SPARK, SPARK_COMPARE)
-OF_ONE_MODEL = (EVALUATE, ACCUMULATOR, SPARK)  # compare has a list of models in its place
+ON_SPARK, ON_TASKS = (SPARK, SPARK_COMPARE), (RAY, RAY_COMPARE, DASK, DASK_COMPARE)
+ON_CLUSTERS = (*ON_SPARK, *ON_TASKS)
+COMPARISONS = (COMPARE, SPARK_COMPARE, RAY_COMPARE, DASK_COMPARE)
+EVERYWHERE = (EVALUATE, COMPARE, ACCUMULATOR, *ON_CLUSTERS)
+OF_ONE_MODEL = (EVALUATE, ACCUMULATOR, SPARK, RAY, DASK)  # compare has a list of models in its place
 
 # What entry points refuse that is not a whole option.
 ROWS, QUANTILES, NATIVE_FILTERS, DELONG_TEST = "rows as units", "quantiles", "native filters", "DeLong's test"

@@ -7,8 +7,10 @@ from fastmetrics.engine.evaluation.options.option import (
     COLUMN,
     COLUMNS,
     COMPARE,
+    COMPARISONS,
     COUNT,
     COUNTED_ROWS,
+    DASK_COMPARE,
     DELONG_TEST,
     DISTRIBUTED,
     EVALUATE,
@@ -20,13 +22,15 @@ from fastmetrics.engine.evaluation.options.option import (
     MODELS,
     NATIVE_FILTERS,
     OF_ONE_MODEL,
+    ON_CLUSTERS,
+    ON_SPARK,
     QUANTILES,
+    RAY_COMPARE,
     ROLES,
     ROWS,
     SEED,
     SIZE,
     SLICES,
-    SPARK,
     SPARK_COMPARE,
     STORED,
     TASKS,
@@ -207,7 +211,7 @@ OPTIONS = (
         ),
         refusals=(
             Refusal(
-                (SPARK, SPARK_COMPARE, STORED),
+                (*ON_SPARK, STORED),
                 "{entry_point} cannot run an expression of {found}: write where= in SQL, such as "
                 'where="clicked = 1"',
                 NATIVE_FILTERS,
@@ -233,7 +237,7 @@ OPTIONS = (
         ),
         refusals=(
             Refusal(
-                (ACCUMULATOR, SPARK, SPARK_COMPARE, DISTRIBUTED),
+                (ACCUMULATOR, *ON_CLUSTERS, DISTRIBUTED),
                 "by: {found.title!r} needs all rows before the first is divided, which {entry_point} does not have: "
                 'give the edges, by="cut({found.column}, [...])"; report.bins of fastmetrics.evaluate has those of a '
                 "log",
@@ -322,7 +326,7 @@ OPTIONS = (
         ),
         refusals=(
             Refusal(
-                (SPARK_COMPARE,),
+                (SPARK_COMPARE, RAY_COMPARE, DASK_COMPARE),
                 "{entry_point} has no ci_method='delong', which reads the rows of both models in one place; "
                 "'bootstrap' and 'normal' resample units",
                 DELONG_TEST,
@@ -363,7 +367,7 @@ OPTIONS = (
         ),
         refusals=(
             Refusal(
-                (ACCUMULATOR, SPARK, SPARK_COMPARE, DISTRIBUTED),
+                (ACCUMULATOR, *ON_CLUSTERS, DISTRIBUTED),
                 "rows of batches and partitions have no places in a log, so {entry_point} cannot resample them one by "
                 "one: name a column whose values are the units, unit=...",
                 ROWS,
@@ -383,7 +387,7 @@ OPTIONS = (
         flags=(),  # --output FILE.html asks for them
         refusals=(
             Refusal(
-                (COMPARE, ACCUMULATOR, SPARK, SPARK_COMPARE, DISTRIBUTED),
+                (COMPARE, ACCUMULATOR, *ON_CLUSTERS, DISTRIBUTED),
                 "{entry_point} has no curves={found}; evaluate draws plots, of rows on one machine",
             ),
         ),
@@ -401,7 +405,7 @@ OPTIONS = (
         flags=(),
         refusals=(
             Refusal(
-                (EVALUATE, COMPARE, SPARK, SPARK_COMPARE, DISTRIBUTED),
+                (EVALUATE, COMPARE, *ON_CLUSTERS, DISTRIBUTED),
                 "{entry_point} has no approximate={found}; an Accumulator has it; evaluate is exact within its memory "
                 "limit",
             ),
@@ -422,7 +426,7 @@ OPTIONS = (
         BASELINE,
         "str",
         "The score column (or the columns) of the model that all others are compared with, by default the first.",
-        entry_points=(COMPARE, SPARK_COMPARE),
+        entry_points=COMPARISONS,
     ),
     Option(
         "margin",
@@ -430,7 +434,7 @@ OPTIONS = (
         "dict of str and float",
         'The least difference that matters, by metric: ``{"auc": 0.001, "logloss": 0.0005}``. A model is then better '
         "or worse only beyond the margin, and may be equal within it or not worse than it.",
-        entry_points=(COMPARE, SPARK_COMPARE),
+        entry_points=COMPARISONS,
         metavar="METRIC=VALUE",
         help="The least difference that matters of a metric, such as auc=0.001. May be repeated.",
     ),
@@ -443,7 +447,7 @@ OPTIONS = (
         'method of Benjamini and Hochberg controls the share of false discoveries, and only adjusts p-values. "none": '
         "every difference is tested by itself.",
         default="holm",
-        entry_points=(COMPARE, SPARK_COMPARE, "compare_runs", "compare_texts"),
+        entry_points=(*COMPARISONS, "compare_runs", "compare_texts"),
         choices=("holm", "benjamini-hochberg", "none"),
     ),
 )

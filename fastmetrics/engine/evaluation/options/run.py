@@ -11,12 +11,13 @@ from fastmetrics.engine.evaluation.options.option import (
     FUNCTIONS,
     LOAD,
     OBJECT,
+    ON_CLUSTERS,
+    ON_SPARK,
+    ON_TASKS,
     PARTIAL,
     PATH,
     PROCESSES,
     SIZE,
-    SPARK,
-    SPARK_COMPARE,
     TEXT,
     TEXTS,
     TRAINING,
@@ -27,7 +28,6 @@ from fastmetrics.engine.evaluation.options.option import (
 OF_LOGS = (EVALUATE, COMPARE, UPDATE)
 OF_THREADS = (EVALUATE, COMPARE, ACCUMULATOR, FROM_BYTES, LOAD, TRAINING)
 OF_MEMORY = (*OF_THREADS, PARTIAL)
-ON_SPARK = (SPARK, SPARK_COMPARE)
 
 RUN_OPTIONS = (
     Option(
@@ -59,8 +59,8 @@ RUN_OPTIONS = (
         SIZE,
         "int or str",
         "Memory of a task in its Python worker; rows that do not fit spill to a file. By default half of the memory "
-        "available on the executor, divided by its cores.",
-        entry_points=ON_SPARK,
+        "available on the worker's machine, divided by its cores.",
+        entry_points=ON_CLUSTERS,
     ),
     Option(
         "memory_limit",
@@ -82,8 +82,8 @@ RUN_OPTIONS = (
         "spill_dir",
         PATH,
         "str",
-        "A folder on the executors for spill files; by default their folder for temporary files.",
-        entry_points=ON_SPARK,
+        "A folder on the workers for spill files; by default their folder for temporary files.",
+        entry_points=ON_CLUSTERS,
     ),
     Option("spill_dir", PATH, "str", "The folder for spill files and pieces.", entry_points=(PROCESSES,)),
     Option(
@@ -100,6 +100,15 @@ RUN_OPTIONS = (
         "int",
         "Partitions of a shuffle; by default Spark decides (`spark.sql.shuffle.partitions`, adaptive execution).",
         entry_points=ON_SPARK,
+        least=1,
+    ),
+    Option(
+        "n_partitions",
+        COUNT,
+        "int",
+        "Into how many places rows are moved, if some have to meet; by default one for each CPU of the cluster, at "
+        "most 64.",
+        entry_points=ON_TASKS,
         least=1,
     ),
     Option(
