@@ -1,17 +1,21 @@
 """What every runner must do, as tests: a class of tests of an engine is one of these, with a fixture `engine`."""
 
 import os
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import psutil
 import pyarrow as pa
 import pyarrow.compute as pc
+import pytest
 
 import fastmetrics as fm
 from fastmetrics.distributed import tasks
+from support import pages
 from support.cases import assert_raises, each_case
 from support.extend.worked_examples import ALL_COLUMNS, NAMES, evaluate, load_example
 from support.extend.worked_examples import make_log as make_example_log
@@ -19,6 +23,7 @@ from support.registry_cases import own_metrics
 from support.states import round_cases
 from support.states.round_cases import COLUMNS, ROWS, SETS, UNITS
 
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "distributed.md"
 USERS = {"label": "click", "scores": ["pctr", "coarse"], "group": "user"}
 QUESTIONS = [
     *((metrics, COLUMNS | options) for metrics, _, options in round_cases.REPORTS),
@@ -115,6 +120,19 @@ class RunnerChecks:
         assert_raises(ValueError, "group: no column 'user'|group: .*'user'", engine.entry.evaluate, missing, question)
         assert_raises(ValueError, "data has no rows", engine.entry.evaluate, engine.collect([log[:0]]), question)
         assert_raises(OSError, "nowhere", engine.entry.evaluate, missing, "auc", **COLUMNS, spill_dir="/nowhere")
+
+    @pytest.mark.skipif(not PAGE.is_file(), reason="no docs beside the tests")
+    def test_code_of_the_page_runs(self, engine, tmp_path):
+        mark = engine.entry.__name__.removeprefix("fastmetrics.")
+        blocks = [own for own in pages.BLOCKS.finditer(PAGE.read_text(encoding="utf-8")) if own["mark"] == mark]
+        code, namespace = "\n".join(own["code"] for own in blocks), {}
+        assert '"clicks.parquet"' in code
+        with chdir(tmp_path), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Dask uses what pandas will drop
+            pages.run_command("fastmetrics sample-log clicks.parquet --rows 50000")
+            exec(code.replace('"clicks.parquet"', repr(str(tmp_path / "clicks.parquet"))), namespace)
+        assert namespace["report"].result("gauc", slice={"channel": "feed"}).rows > 0
+        assert namespace["comparison"]["auc"].verdict == "better"
 
     def test_an_error_of_a_worker_is_the_same_here(self, engine, data, monkeypatch):
         for name in ("summarize_source", "cut_source", "summarize_target"):
