@@ -24,13 +24,13 @@ def report_values(report: Any) -> list[Any]:
 
 def comparison_values(comparison: Any) -> list[Any]:
     return [
-        [one.metric, one.value_a, one.value_b, one.difference, one.pvalue, one.interval, one.won, one.lost]
+        [one.metric, one.baseline_value, one.other_value, one.difference, one.pvalue, one.interval, one.won, one.lost]
         for one in comparison
     ]
 
 
 def significance_values(result: Any) -> tuple[Any, ...]:
-    return result.statistic, result.pvalue, result.ci
+    return result.statistic, result.pvalue, result.interval
 
 
 def tukey_values(result: Any) -> list[Any]:
@@ -72,7 +72,7 @@ def four_of_one_order(y_true: Any, y_score: Any) -> tuple[Any, ...]:
     return (
         order.roc_auc_score(),
         order.average_precision_score(),
-        order.equal_error_rate().value,
+        order.equal_error_rate(),
         order.ks_statistic(),
     )
 

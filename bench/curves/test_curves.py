@@ -53,7 +53,7 @@ def four_metrics(columns):
     return (
         order.roc_auc_score(),
         order.average_precision_score(),
-        order.equal_error_rate().value,
+        order.equal_error_rate(),
         order.ks_statistic(),
     )
 

@@ -40,6 +40,22 @@ def _frozen(value: Any) -> Any:
 EMPTY = FrozenDict({})
 
 
+def equal_contents(first: Any, second: Any) -> bool:
+    """Are two contents equal? Two undefined values are, although NaN does not equal itself."""
+    return bool(first == second) or comparable(first) == comparable(second)
+
+
+def comparable(value: Any) -> Any:
+    """The value with a text for every NaN in it, also in tuples, lists and mappings; arrays as lists."""
+    if isinstance(value, float):
+        return value if value == value else "undefined"
+    if isinstance(value, (tuple, list)):
+        return type(value).__name__, [comparable(inner) for inner in value]
+    if isinstance(value, Mapping):
+        return {comparable(key): comparable(inner) for key, inner in value.items()}
+    return comparable(value.tolist()) if hasattr(value, "tolist") else value
+
+
 class Immutable:
     """A class with slots that only `__init__` and unpickling set. A dataclass would double the import time."""
 
@@ -56,7 +72,7 @@ class Immutable:
         raise AttributeError(f"a {type(self).__name__} cannot be changed")
 
     def __eq__(self, other: object) -> bool:
-        return self._content() == other._content() if isinstance(other, type(self)) else NotImplemented
+        return equal_contents(self._content(), other._content()) if isinstance(other, type(self)) else NotImplemented
 
     def _slot_names(self) -> list[str]:
         return [name for own in type(self).__mro__ for name in vars(own).get("__slots__", ())]
@@ -68,13 +84,12 @@ class Immutable:
         return new
 
     def _content(self) -> tuple[object, ...]:
-        """The values of all slots but `seconds`. Two undefined values are equal, although NaN does not equal itself."""
+        """What makes two of them equal: the values of all slots but `seconds`."""
         return self._content_without("seconds")
 
     def _content_without(self, *left_out: str) -> tuple[object, ...]:
         """The values of all slots but some."""
-        values = [getattr(self, name) for name in self._slot_names() if name not in left_out]
-        return tuple("undefined" if isinstance(value, float) and value != value else value for value in values)
+        return tuple(getattr(self, name) for name in self._slot_names() if name not in left_out)
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         self._set(**state[1])

@@ -246,8 +246,9 @@ def compare(
     Notes
     -----
     For metrics whose best value t is 0 or 1, such as "copc", verdict and p-value are of the distances from it,
-    |value_b - t| - |value_a - t|. Columns with the same values in all rows are "equal". Fewer than two units have
-    neither interval nor p-value, and `reason` says why; so do replicates of which more than one in twenty is undefined.
+    |other_value - t| - |baseline_value - t|. Columns with the same values in all rows are "equal". Fewer than two units
+    have neither interval nor p-value, and `reason` says why; so do replicates of which more than one in twenty is
+    undefined.
 
     References
     ----------

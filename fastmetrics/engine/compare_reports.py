@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.decided_differences import OpenDifference, decide
+from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.comparison.multiple_testing import read_correction
 from fastmetrics._core.comparison.test_results import check_level
 from fastmetrics._core.inference.difference_tests import BEST_VALUES, TestedChange, ValueChange, change_between

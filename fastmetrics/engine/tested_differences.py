@@ -9,8 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from fastmetrics._core.columns.probability_types import describe_sums
-from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.decided_differences import OpenDifference, decide
+from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.comparison.win_counts import UTILITY, has_group_values, has_unit_values
 from fastmetrics._core.inference.difference_tests import (
     BEST_VALUES,

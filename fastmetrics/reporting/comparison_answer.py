@@ -20,7 +20,8 @@ from fastmetrics.reporting.number_formats import (
 from fastmetrics.reporting.report_table import slice_keys, slice_text
 
 if TYPE_CHECKING:
-    from fastmetrics._core.comparison.comparison import Comparison, Difference
+    from fastmetrics._core.comparison.comparison import Comparison
+    from fastmetrics._core.comparison.difference import Difference
 
 MOST_LISTED = 5  # slices in a sentence
 DIGITS = 3  # of a change

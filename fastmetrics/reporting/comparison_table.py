@@ -15,7 +15,8 @@ from fastmetrics.reporting.report_table import heading_lines, rows_text, slice_k
 from fastmetrics.reporting.tables import Document, ShownColumn, Table
 
 if TYPE_CHECKING:
-    from fastmetrics._core.comparison.comparison import Comparison, Difference
+    from fastmetrics._core.comparison.comparison import Comparison
+    from fastmetrics._core.comparison.difference import Difference
 
 DIGITS = 6
 DIGITS_OF_SIZES = 3
@@ -72,7 +73,7 @@ def comparison_table(comparison: Comparison, digits: int | None = DIGITS) -> Tab
         [
             one.task or "", one.metric, one.label or "" if several_labels else "",
             *(slice_text(one, key) for key in keys), *((one.baseline, one.other) if several else ("", "")),
-            format_number(one.value_a, digits), format_number(one.value_b, digits),
+            format_number(one.baseline_value, digits), format_number(one.other_value, digits),
             format_number(one.difference, digits, sign=True), one.verdict,
             format_number(one.change, digits, sign=True) if is_distance(one) else "",
             format_ends(shown_interval(one), digits), level_text(comparison, one),

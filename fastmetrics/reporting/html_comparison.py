@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison
+from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.inference.verdicts import WORSE
 from fastmetrics.reporting.comparison_answer import answer_lines
@@ -157,7 +158,8 @@ class DifferenceScale:
     def __init__(self, differences: Sequence[Difference]) -> None:
         ends = [end for one in differences for end in (one.change, *(shown_interval(one) or ()))]
         self.ends = scale_range(ends, around_zero=True)
-        self.value_decimals = common_decimals([value for one in differences for value in (one.value_a, one.value_b)])
+        values = [value for one in differences for value in (one.baseline_value, one.other_value)]
+        self.value_decimals = common_decimals(values)
         self.decimals = decimals_for(ends, DIGITS)
 
     def mark(self, one: Difference, *, is_last: bool) -> str:
@@ -166,7 +168,7 @@ class DifferenceScale:
         return interval_mark(one.change, shown_interval(one), self.ends, series_class(0), texts, mark_zero=True)
 
     def value_cells(self, one: Difference) -> str:
-        values = (one.value_a, one.value_b)
+        values = (one.baseline_value, one.other_value)
         return "".join(number_cell(format_value(value, self.value_decimals), value) for value in values)
 
     def interval_text(self, comparison: Comparison, one: Difference) -> str:

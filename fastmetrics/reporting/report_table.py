@@ -22,7 +22,8 @@ from fastmetrics.reporting.report_notes import (
 from fastmetrics.reporting.tables import Cell, Document, ShownColumn, Table
 
 if TYPE_CHECKING:
-    from fastmetrics._core.comparison.comparison import Comparison, Difference
+    from fastmetrics._core.comparison.comparison import Comparison
+    from fastmetrics._core.comparison.difference import Difference
     from fastmetrics.engine.results.report import Report
     from fastmetrics.engine.results.result import Result
 

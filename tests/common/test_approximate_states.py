@@ -454,7 +454,8 @@ def test_dropped_rows_and_refused_rows():
 def test_the_interval_is_in_every_form_of_the_report():
     log = strategies.click_log(3000, seed=2, levels=None)
     report = filled({"y": log["label"], "s": log["prob"]}, [*BY_SCORE, "logloss"], state_size=4096).result()
-    found = {own["metric"]: own.get("interval") for own in report.to_dict()["results"]}
-    assert found == {own.metric: own.interval and list(own.interval) for own in report}
+    results = report.to_dict()["results"]
+    found = {own["metric"]: (own["ci_low"], own["ci_high"]) if "ci_low" in own else None for own in results}
+    assert found == {own.metric: own.interval for own in report}
     assert found["logloss"] is None
     assert found["auc"][0] < found["auc"][1]

@@ -95,6 +95,8 @@ def bits(value):
     """A result as something that compares by bits."""
     if isinstance(value, tuple):
         return type(value), tuple(map(bits, value))
+    if hasattr(value, "threshold"):
+        return type(value), bits(float(value)), bits(value.threshold)
     array = np.asarray(value)
     return array.dtype.str, array.shape, array.tolist() if array.dtype.hasobject else array.tobytes()
 

@@ -78,13 +78,13 @@ def test_a_comparison_equals_that_of_repeated_rows(unit, weight):
     plain = {name: column.tolist() for name, column in log.items()}
     for metric in metrics:
         one = comparison[metric]
-        assert one.value_a == value_of(plain, metric, "a", **options)
-        assert one.value_b == value_of(plain, metric, "b", **options)
+        assert one.baseline_value == value_of(plain, metric, "a", **options)
+        assert one.other_value == value_of(plain, metric, "b", **options)
         drawn = drawn_differences(plain, unit, metric, times, **options)
         compared = drawn
         if metric == "copc":  # distances from 1
             compared = drawn_differences(plain, unit, metric, times, lambda value: abs(value - 1), **options)
-            assert one.change == abs(one.value_b - 1) - abs(one.value_a - 1)
+            assert one.change == abs(one.other_value - 1) - abs(one.baseline_value - 1)
         else:
             assert one.change == one.difference
         assert one.pvalue == one.adjusted_pvalue == oracle.two_sided(one.change, compared)
@@ -187,8 +187,8 @@ def test_every_pair_of_models_labels_and_slices():
         assert [one.adjusted_pvalue for one in family] == pytest.approx(adjusted.tolist(), rel=1e-15)
     one = comparison.difference("auc", other="c", label="buy", slice={"country": "NL"})
     report = fm.evaluate(log, ["auc"], label="buy", score=["b", "c"], by="country")
-    assert one.value_a == report.value("auc", score="b", slice={"country": "NL"})
-    assert one.value_b == report.value("auc", score="c", slice={"country": "NL"})
+    assert one.baseline_value == report.value("auc", score="b", slice={"country": "NL"})
+    assert one.other_value == report.value("auc", score="c", slice={"country": "NL"})
     assert comparison.columns == {
         "label": ("click", "buy"), "score": ("b", "a", "c"), "group": "user", "by": "country",
         "unit": "user",
@@ -283,7 +283,7 @@ def test_texts_and_partitions_are_compared_too():
     comparison = fm.compare(log, ["bleu", "ter"], scores=["a", "b"], replicates=30)
     report = fm.evaluate(log, ["bleu", "ter"], score=["a", "b"])
     for metric in ("bleu", "ter"):
-        assert comparison[metric].value_b == report.value(metric, score="b")
+        assert comparison[metric].other_value == report.value(metric, score="b")
         assert 0 < comparison[metric].pvalue <= 1
         assert comparison[metric].won > comparison[metric].lost
     kinds = generator.integers(0, 3, 60)
@@ -329,7 +329,7 @@ def test_auc_of_independent_rows_is_compared_as_by_delong_test():
             one = comparison.difference("auc", label=label, slice=part)
             rows = log["country"] == part["country"] if part else slice(None)
             test = fm.delong_test(log[label][rows], log["b"][rows], log["a"][rows], ci=0.9)
-            assert (one.pvalue, one.interval) == (test.pvalue, test.ci)
+            assert (one.pvalue, one.interval) == (test.pvalue, test.interval)
             assert one.difference == pytest.approx(test.effect_size, abs=1e-15)
     assert one.method == "DeLong's test of independent rows, two-sided"
     assert one.signature.endswith("|ci:0.9|method:delong|unit:row|difference:b-a")

@@ -135,7 +135,7 @@ def test_compare():
     options = {"label": "label", "group": "group", "replicates": 50, "seed": 2}
     metrics = ["ndcg(stat=p10)@5", "ndcg@5"]
     found = fm.compare(log, metrics, **options, scores=["prob", "other"])
-    values = {own.metric: (own.value_a, own.value_b) for own in found}
+    values = {own.metric: (own.baseline_value, own.other_value) for own in found}
     for metric in metrics:
         assert values[metric] == tuple(evaluate(log, [metric], score=score)[metric] for score in ("prob", "other"))
     wins = {own.metric: (own.won, own.lost, own.tied) for own in found}

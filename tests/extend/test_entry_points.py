@@ -40,7 +40,7 @@ def log(worked_examples):
 
 def differences(comparison):
     return [
-        (own.metric, own.slice, own.value_a, own.value_b, own.pvalue, own.interval, own.won, own.lost, own.tied)
+        (own.metric, own.slice, own.baseline_value, own.other_value, own.pvalue, own.interval, own.won, own.lost)
         for own in comparison
     ]
 
@@ -66,7 +66,7 @@ def test_partitions_and_numbers_are_compared_in_one_scan(log):
     models = {"scores": ["cluster", "new_cluster"], "replicates": 20, "unit": "user", "correction": "none"}
     found = fm.compare(log, metrics, **models)
     assert differences(found) == [differences(fm.compare(log, [name], **models))[0] for name in metrics]
-    assert found["ari(label=topic)"].value_b == fm.adjusted_rand_score(log["topic"], log["new_cluster"])
+    assert found["ari(label=topic)"].other_value == fm.adjusted_rand_score(log["topic"], log["new_cluster"])
 
 
 @each_case("weight", [None, "weight"])
@@ -81,7 +81,8 @@ def test_tables_of_keys_are_compared(weight, log):
     (one,) = found
     assert one.label is None
     assert "label" not in one.to_dict()
-    assert one.value_a == fm.evaluate(log, ["exposure_gini@3"], score="score", group="user", item="item")[one.metric]
+    report = fm.evaluate(log, ["exposure_gini@3"], score="score", group="user", item="item")
+    assert one.baseline_value == report[one.metric]
 
 
 def test_groups_won_see_keys_in_their_own_order(log):

@@ -160,7 +160,7 @@ def test_two_models_are_compared():
     options = {"treatment": "treated", "label": "bought", "unit": "user", "replicates": 30}
     found = fm.compare(log, ["auuc"], scores=["score", "other"], **options)["auuc"]
     values = [evaluate({**log, "score": log[name]}, ("auuc",))["auuc"] for name in ("score", "other")]
-    assert (found.value_a, found.value_b) == tuple(values)
+    assert (found.baseline_value, found.other_value) == tuple(values)
 
 
 def test_concordance_refuses_fractions_of_rows():

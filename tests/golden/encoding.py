@@ -49,6 +49,11 @@ ATTRIBUTES = {
     "RankingTable": ["columns"],
     "RougeScore": ["precision", "recall", "fmeasure"],
     "SegmentStatistics": ["columns"],
+    "Estimate": ["name", "value", "interval"],
+    "TukeyResult": ["names", "pairs", "results"],
+    "SignificanceResult": [
+        "statistic", "pvalue", "df", "effect_size", "interval", "n", "method", "effect", "interval_of", "estimates",
+    ],
     "TrecResult": ["runid", "summary", "queries", "per_query", "missing", "unjudged"],
     "VocResult": ["map", "per_class", "coverage", "undefined", "signature"],
 }

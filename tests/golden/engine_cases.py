@@ -152,7 +152,7 @@ def encode_report(report: fm.Report) -> Any:
             f"{own['metric']} of {own['score']}" + (f" for {own['label']}" if own.get("label") else ""),
             *own["slice"].values(),
             own["value"],
-            *([own["interval"], own["standard_error"]] if own.get("interval") else []),
+            *([[own["ci_low"], own["ci_high"]], own["standard_error"]] if own.get("ci_low") is not None else []),
             *([own["reason"]] if own.get("reason") else []),
         ]
         for own in document["results"]

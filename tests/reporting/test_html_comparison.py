@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison
+from fastmetrics._core.comparison.difference import Difference
 from support import html_pages
 from support.html_pages import Page, complaints
 

@@ -3,7 +3,8 @@
 import math
 
 import fastmetrics as fm
-from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison
+from fastmetrics._core.comparison.difference import Difference
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.results.result import Result
 

@@ -25,9 +25,9 @@ CASES: list[Case] = [
     ("average_precision_score", lambda function: function(LABEL, SCORE), AP),
     ("ks_statistic", lambda function: function(LABEL, SCORE), 1 / 2),
     # At a threshold of 0.4 one negative of two is accepted and one positive of two rejected.
-    ("equal_error_rate", lambda function: function(LABEL, SCORE), (1 / 2, 0.4)),
+    ("equal_error_rate", lambda function: function(LABEL, SCORE), 1 / 2),
     # Predicting from 0.35 on finds both positives among three rows.
-    ("best_threshold", lambda function: function(LABEL, SCORE), (0.35, 4 / 5)),
+    ("best_threshold", lambda function: function(LABEL, SCORE), 4 / 5),
     ("roc_curve", lambda function: function(LABEL, SCORE), ROC),
     (
         "precision_recall_curve",
@@ -54,7 +54,7 @@ CASES: list[Case] = [
     ),
     ("auc", lambda function: function([0, 1, 3], [0, 1, 2]), 1 / 2 + 3),
     ("ScoreOrder", lambda kind: (kind(LABEL, SCORE).rows, kind(LABEL, SCORE).roc_auc_score()), (4, 3 / 4)),
-    ("EqualErrorRate", lambda kind: of_type(kind, fm.equal_error_rate(LABEL, SCORE)).value, 1 / 2),
+    ("EqualErrorRate", lambda kind: of_type(kind, fm.equal_error_rate(LABEL, SCORE)).threshold, 0.4),
     ("BestThreshold", lambda kind: of_type(kind, fm.best_threshold(LABEL, SCORE)).threshold, 0.35),
 ]
 

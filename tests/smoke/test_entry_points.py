@@ -94,7 +94,7 @@ CASES: list[Case] = [
     ("Report", lambda kind: of_type(kind, evaluated()).rows, 4),
     ("Result", lambda kind: of_type(kind, evaluated().results[0]).value, 3 / 4),
     ("Comparison", lambda kind: len(of_type(kind, compared()).differences), 1),
-    ("Difference", lambda kind: of_type(kind, compared().differences[0]).value_b, 1),
+    ("Difference", lambda kind: of_type(kind, compared().differences[0]).other_value, 1),
     ("sample_size", lambda function: function(days_compared(), "mae", 0.01), pytest.approx(NEEDED, rel=1e-4)),
     ("compare_reports", lambda function: two_logs_compared(function).df, near(2.0)),
     ("Metric", lambda kind: fm.evaluate(LOG, kind.auc(), **COLUMNS)[kind.auc()], 3 / 4),
@@ -154,14 +154,14 @@ def test_interval_by_formula():
 
 def test_compare_by_formula():
     found = compared(correction=None).difference("auc")
-    assert (found.value_a, found.value_b, found.difference) == (3 / 4, 1, 1 / 4)
+    assert (found.baseline_value, found.other_value, found.difference) == (3 / 4, 1, 1 / 4)
     assert found.pvalue == near(erfc(1 / 4 / ERROR / sqrt(2)))
 
 
 def test_compare_by_user():
     comparison = fm.compare(USERS, "mrr", label="click", scores=["old", "new"], group="user", replicates=50)
     found = comparison.difference("mrr")
-    assert (found.value_a, found.value_b) == (near((1 / 3 + 1) / 2), 1)
+    assert (found.baseline_value, found.other_value) == (near((1 / 3 + 1) / 2), 1)
     assert (found.won, found.lost, found.tied, found.n_units) == (1, 0, 1, 2)
     assert json.loads(comparison.to_json())["differences"][0]["difference"] == near(1 / 3)
     assert "mrr" in comparison.to_html()

@@ -38,7 +38,7 @@ CASES: list[Case] = [
     ("wilcoxon", lambda function: both(function(MAIZE)), (24, near(0.041259765625))),
     ("paired_t_test", lambda function: both(function([2, 4, 6], [1, 2, 3])), (near(STUDENT), near(1 - sqrt(12 / 14)))),
     ("tukey_hsd", lambda function: function(*MEDICINES).pair(0, 1).pvalue, published(0.014, 3)),
-    ("TukeyResult", lambda kind: of_type(kind, fm.tukey_hsd(*MEDICINES)).pair(1, 2).ci[0], published(0.691, 3)),
+    ("TukeyResult", lambda kind: of_type(kind, fm.tukey_hsd(*MEDICINES)).pair(1, 2).interval[0], published(0.691, 3)),
     ("chi2_test", lambda function: both(function(PEAS, EXPECTED)), (published(0.470, 3), published(0.9254, 4))),
     ("two_proportion_test", lambda function: function(*ASPIRIN).statistic, published(5.001, 3)),
     # Seven disagreements, at most one on one side: 2 (1 + 7) of 2^7 outcomes.

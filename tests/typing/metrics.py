@@ -279,12 +279,12 @@ fit: fm.SignificanceResult = fm.chi2_test([3, 7], [5, 5])
 odds: fm.Estimate = fm.Estimate("odds ratio", 1.5, (0.5, 4.5))
 revealed = [
     reveal_type(fit.pvalue),  # reveals: float
-    reveal_type(fit.ci),  # reveals: tuple[float, float] | None
+    reveal_type(fit.interval),  # reveals: tuple[float, float] | None
 ]
 for one in fit.estimates:
-    reveal_type(one.ci)  # reveals: tuple[float, float] | None
+    reveal_type(one.interval)  # reveals: tuple[float, float] | None
 revealed = [
-    reveal_type(fm.two_proportion_test(3, 10, 5, 10).estimate("lift").ci),  # reveals: tuple[float, float] | None
+    reveal_type(fm.two_proportion_test(3, 10, 5, 10).estimate("lift").interval),  # reveals: tuple[float, float] | None
     reveal_type(fm.mcnemar_test(3, 9, method="mid-p").effect_size),  # reveals: float
     reveal_type(fm.paired_t_test([1.0, 2.0], [3.0, 5.0]).n),  # reveals: int
     reveal_type(fm.wilcoxon([1.0, 2.0], [3.0, 5.0]).method),  # reveals: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 
-from fastmetrics._core.comparison.comparison import Difference
+from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.comparison.multiple_testing import NONE, benjamini_hochberg
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.inference.difference_tests import TestedChange, ValueChange

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison
+from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.inference.errors import ErrorEstimate
 from fastmetrics._core.inference.sample_size import POWER, units_to_show
 

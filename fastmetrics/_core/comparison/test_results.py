@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.option_numbers import real_value
 
 __all__ = ["Estimate", "SignificanceResult"]
@@ -16,9 +17,12 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 MAX_COUNT = 1e100  # squares and cubes of counts stay finite
 MAX_REPLICATES = 1 << 40
 SEED_BITS = 64
+FIELDS = (
+    "statistic", "pvalue", "df", "effect_size", "interval", "n", "method", "effect", "interval_of", "estimates",
+)  # fmt: skip
 
 
-class Estimate(NamedTuple):
+class Estimate(Immutable):
     """A number that a test estimates in addition to its effect size.
 
     Attributes
@@ -27,8 +31,10 @@ class Estimate(NamedTuple):
         Its name: "difference", "lift", "odds ratio".
     value : float
         The estimate.
-    ci : tuple of float or None
+    interval : tuple of float or None
         Its two-sided confidence interval; None if there is none.
+    ci_low, ci_high : float or None
+        The ends of the interval.
 
     Examples
     --------
@@ -38,15 +44,35 @@ class Estimate(NamedTuple):
     [('median difference', 0.0325)]
     """
 
+    __slots__ = ("interval", "name", "value")
+
     name: str
     value: float
-    ci: tuple[float, float] | None = None
+    interval: tuple[float, float] | None
+
+    def __init__(self, name: str, value: float, interval: tuple[float, float] | None = None) -> None:
+        self._set(name=name, value=value, interval=interval)
+
+    @property
+    def ci_low(self) -> float | None:
+        return None if self.interval is None else self.interval[0]
+
+    @property
+    def ci_high(self) -> float | None:
+        return None if self.interval is None else self.interval[1]
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.value))
+
+    def __repr__(self) -> str:
+        return f"Estimate(name={self.name!r}, value={self.value!r}, interval={self.interval!r})"
 
 
-class SignificanceResult(NamedTuple):
+class SignificanceResult(Immutable):
     """The result of a significance test: a statistic, its p-value and the effect size.
 
-    `print(result)` is one line; `repr(result)` has all digits.
+    ``statistic, pvalue = result`` has the first two; all else is an attribute. `print(result)` is one line;
+    `repr(result)` has all digits.
 
     Attributes
     ----------
@@ -58,17 +84,19 @@ class SignificanceResult(NamedTuple):
         Degrees of freedom, if the distribution has any.
     effect_size : float
         The size of the effect, in the units that `effect` names.
-    ci : tuple of float or None
+    interval : tuple of float or None
         Confidence interval, two-sided for every alternative; None if the test has none. It is an interval of the effect
-        size, or of the quantity that `ci_of` names.
+        size, or of the quantity that `interval_of` names.
+    ci_low, ci_high : float or None
+        The ends of the interval.
     n : int
         Observations (rows, pairs, users) that the test used.
     method : str
         The test, and how its p-value was computed.
     effect : str
         The name of the effect size.
-    ci_of : str
-        The quantity that `ci` is an interval of; empty for the effect size.
+    interval_of : str
+        The quantity that `interval` is of; empty for the effect size.
     estimates : tuple of Estimate
         Further estimates of the test, each with its interval.
 
@@ -78,18 +106,61 @@ class SignificanceResult(NamedTuple):
     >>> result = fm.paired_t_test([0.62, 0.71, 0.55, 0.80], [0.60, 0.66, 0.56, 0.73])
     >>> round(result.pvalue, 4), result.effect, round(result.effect_size, 3)
     (0.1603, "Cohen's d_z", 0.929)
+    >>> statistic, pvalue = result
+    >>> round(statistic, 4), pvalue == result.pvalue
+    (1.8571, True)
     """
+
+    __slots__ = (
+        "df", "effect", "effect_size", "estimates", "interval", "interval_of", "method", "n", "pvalue", "statistic",
+    )  # fmt: skip
 
     statistic: float
     pvalue: float
     df: float | tuple[float, ...] | None
     effect_size: float
-    ci: tuple[float, float] | None
+    interval: tuple[float, float] | None
     n: int
     method: str
-    effect: str = ""
-    ci_of: str = ""
-    estimates: tuple[Estimate, ...] = ()
+    effect: str
+    interval_of: str
+    estimates: tuple[Estimate, ...]
+
+    def __init__(
+        self,
+        statistic: float,
+        pvalue: float,
+        df: float | tuple[float, ...] | None,
+        effect_size: float,
+        interval: tuple[float, float] | None,
+        n: int,
+        method: str,
+        effect: str = "",
+        interval_of: str = "",
+        estimates: tuple[Estimate, ...] = (),
+    ) -> None:
+        self._set(
+            statistic=statistic, pvalue=pvalue, df=df, effect_size=effect_size, interval=interval, n=n, method=method,
+            effect=effect, interval_of=interval_of, estimates=estimates,
+        )  # fmt: skip
+
+    def __iter__(self) -> Iterator[float]:
+        """The statistic and the p-value."""
+        return iter((self.statistic, self.pvalue))
+
+    def __hash__(self) -> int:
+        return hash((self.statistic, self.pvalue, self.method))
+
+    @property
+    def ci_low(self) -> float | None:
+        return None if self.interval is None else self.interval[0]
+
+    @property
+    def ci_high(self) -> float | None:
+        return None if self.interval is None else self.interval[1]
+
+    def __repr__(self) -> str:
+        return f"SignificanceResult({', '.join(f'{name}={getattr(self, name)!r}' for name in FIELDS)})"
 
     def estimate(self, name: str) -> Estimate:
         """The estimate of this name.
@@ -97,7 +168,7 @@ class SignificanceResult(NamedTuple):
         Parameters
         ----------
         name : str
-            The name, for instance "lift": `result.estimate("lift").ci`.
+            The name, for instance "lift": `result.estimate("lift").interval`.
 
         Returns
         -------
@@ -116,8 +187,8 @@ class SignificanceResult(NamedTuple):
 
     def __str__(self) -> str:
         df = "" if self.df is None else f", df {format_number(self.df)}"
-        of = "" if self.ci is None or not self.ci_of else f" of the {self.ci_of}"
-        interval = "" if self.ci is None else f", interval{of} {format_number(self.ci)}"
+        of = "" if self.interval is None or not self.interval_of else f" of the {self.interval_of}"
+        interval = "" if self.interval is None else f", interval{of} {format_number(self.interval)}"
         effect = f"; {self.effect or 'effect'} {self.effect_size:.4g}"
         return f"{self.method}: statistic {self.statistic:.6g}{df}, p {self.pvalue:.4g}{effect}{interval}; n {self.n}"
 

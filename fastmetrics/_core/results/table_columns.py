@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # "slice" is the type of the values themselves.
 Kind = Literal["text", "number", "count", "slice"]
 SLICED_BY = "sliced_by"
+# The ends of an interval in every result: attributes, columns, flat names, JSON. A prefix says of which interval.
+CI_LOW, CI_HIGH = INTERVAL_ENDS = ("ci_low", "ci_high")
 
 
 class TableColumn(NamedTuple):
@@ -46,12 +48,17 @@ def slice_columns(slices: Sequence[Mapping[str, Any]], taken: Container[str]) ->
     return [*columns, TableColumn(SLICED_BY, "text", [", ".join(names[key] for key in one) for one in slices])]
 
 
-def interval_columns(intervals: Sequence[tuple[float, float] | None], name: str = "interval") -> list[TableColumn]:
+def interval_columns(intervals: Sequence[tuple[float, float] | None], prefix: str = "") -> list[TableColumn]:
     """The ends of intervals."""
     return [
-        TableColumn(f"{name}_{word}", "number", [None if own is None else own[end] for own in intervals])
-        for end, word in enumerate(("low", "high"))
+        TableColumn(prefix + name, "number", [None if own is None else own[end] for own in intervals])
+        for end, name in enumerate(INTERVAL_ENDS)
     ]
+
+
+def interval_fields(interval: tuple[float, float] | None, prefix: str = "") -> dict[str, float | None]:
+    """The ends of an interval by name."""
+    return {prefix + name: None if interval is None else interval[end] for end, name in enumerate(INTERVAL_ENDS)}
 
 
 def array_of_values(values: Any) -> Any:

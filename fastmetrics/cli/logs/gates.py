@@ -17,7 +17,7 @@ from fastmetrics.reporting.number_formats import format_log_pvalue
 
 if TYPE_CHECKING:
     from fastmetrics import Comparison
-    from fastmetrics._core.comparison.comparison import Difference
+    from fastmetrics._core.comparison.difference import Difference
 
 PERCENT = 100
 SIGNIFICANTLY = r"(?P<significantly>\s+significantly)?"
@@ -61,19 +61,19 @@ class Gate(NamedTuple):
         if math.isnan(one.difference):
             return f"cannot be tested: {one.reason or 'it is undefined'}"
         change = self.change_of(one)
-        least = self.amount * abs(one.value_a) / 100 if self.is_percent else self.amount
+        least = self.amount * abs(one.baseline_value) / 100 if self.is_percent else self.amount
         if not change > 0 or change < least:
             return ""
         if self.significantly and one.verdict not in SHOWN:
             has_test = not math.isnan(one.pvalue) and (one.verdict_interval or not one.reason)
             return "" if has_test else f"cannot be tested: {one.reason or 'there is no p-value'}"
-        share = f", {100 * change / abs(one.value_a):.3g}%" if self.is_percent else ""
+        share = f", {100 * change / abs(one.baseline_value):.3g}%" if self.is_percent else ""
         p = format_log_pvalue(one.pvalue, one.log_pvalue)
         tested = f" (p {p}, {one.verdict})" if p else ""
         verb = {"drops": "dropped", "rises": "rose", "worsens": "is worse"}[self.verb]
         return (
-            f"{verb} by {change:.6g}{share}{tested}, from {one.value_a!r} ({one.baseline}) "
-            f"to {one.value_b!r} ({one.other})"
+            f"{verb} by {change:.6g}{share}{tested}, from {one.baseline_value!r} ({one.baseline}) "
+            f"to {one.other_value!r} ({one.other})"
         )
 
     def change_of(self, one: "Difference") -> float:
@@ -84,7 +84,7 @@ class Gate(NamedTuple):
             from fastmetrics._core.registry import parse
 
             direction = parse(one.metric, MODEL_ROLES).direction
-            change: float = compared_change(direction, one.value_a, one.value_b)
+            change: float = compared_change(direction, one.baseline_value, one.other_value)
             return {"maximize": -change, "none": math.nan}.get(direction, change)
         return -one.difference if self.verb == "drops" else one.difference
 

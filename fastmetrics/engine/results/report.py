@@ -12,7 +12,7 @@ from fastmetrics._core.immutable import EMPTY, freeze
 from fastmetrics._core.results.flat_names import NamedNumbers, flat_metrics
 from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, question_as_dict, tasks_as_dicts
 from fastmetrics._core.results.slice_order import MOST, badness_of, check_count, worst_first
-from fastmetrics._core.results.table_columns import TableColumn, interval_columns, slice_columns
+from fastmetrics._core.results.table_columns import TableColumn, interval_columns, interval_fields, slice_columns
 from fastmetrics._core.upper_layers import render
 from fastmetrics.engine.results.result import Result
 
@@ -309,7 +309,7 @@ class Report(ResultSet[Result]):
 
         Columns: task, if there are tasks; metric, label, score; one for every column of slices, under its own name
         (``slice_...`` if that name is taken), and sliced_by, the names of those that the row is a slice of: empty for
-        all rows. Then value, interval_low and interval_high (null without an interval), standard_error, rows and
+        all rows. Then value, ci_low and ci_high (null without an interval), standard_error, rows and
         positives of the slice, groups, the groups and rows that were left out and other numbers of `coverage`,
         signature, and the reason of an undefined value.
         """
@@ -318,7 +318,7 @@ class Report(ResultSet[Result]):
     def to_metrics(self) -> dict[str, float]:
         """Flat names and numbers, as experiment trackers such as MLflow accept them.
 
-        "auc" is the value of all rows, "auc.low" and "auc.high" are the ends of its interval, and
+        "auc" is the value of all rows, "auc.ci_low" and "auc.ci_high" are the ends of its interval, and
         "channel.feed/auc" is the value of a slice. Several tasks, label or score columns are in the names too, as in
         "score.pctr/auc". Names consist of letters, digits and ``_-. /:``, have at most 250 characters, differ, and
         depend only on what they name. Where signs had to be replaced in a label, score or slice, eight digits of a
@@ -368,9 +368,9 @@ class Report(ResultSet[Result]):
 
 def named_numbers(result: Result) -> NamedNumbers:
     """The numbers of a result for `Report.to_metrics`."""
-    ends = zip((".low", ".high"), result.interval or (None, None), strict=True)
+    ends = {f".{name}": end for name, end in interval_fields(result.interval).items()}
     models = {"task": result.task, "label": result.label, "score": result.score}
-    return NamedNumbers(result.metric, models, result.slice, {"": result.value, **dict(ends)})
+    return NamedNumbers(result.metric, models, result.slice, {"": result.value, **ends})
 
 
 # Counts of coverage that a table always has.

@@ -8,6 +8,7 @@ from typing import Any
 
 from fastmetrics._core.immutable import Immutable, freeze
 from fastmetrics._core.results.result_set import as_json_value
+from fastmetrics._core.results.table_columns import interval_fields
 
 __all__ = ["Result"]
 
@@ -37,6 +38,8 @@ class Result(Immutable):
         If intervals were asked for (the signature has their level and method): the bounds of this value's interval, or
         None, and `coverage["interval"]` has the reason. For a value of an approximate state: bounds that certainly
         contain the exact value.
+    ci_low, ci_high : float or None
+        The ends of the interval.
     standard_error : float or None
         With an interval: of the value, the standard deviation of the replicates, or that of DeLong's estimate.
     df : float or None
@@ -110,6 +113,14 @@ class Result(Immutable):
         )  # fmt: skip
 
     @property
+    def ci_low(self) -> float | None:
+        return None if self.interval is None else self.interval[0]
+
+    @property
+    def ci_high(self) -> float | None:
+        return None if self.interval is None else self.interval[1]
+
+    @property
     def groups(self) -> int | None:
         """The groups that the value is computed from; None if the metric is not computed inside groups."""
         groups = self.coverage.get("groups")
@@ -142,7 +153,7 @@ class Result(Immutable):
             "coverage": as_json_value(self.coverage),
         }
         if self.interval is not None:
-            fields["interval"] = list(self.interval)
+            fields |= {name: as_json_value(end) for name, end in interval_fields(self.interval).items()}
         fields |= {
             name: count
             for name in ("standard_error", "df", "n_units", "n_effective", "rows", "positives", "groups")

@@ -12,6 +12,7 @@ from fastmetrics._core.exchange.runs import ClassTotals, Cut, RangePosition, Ran
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric as register_metric
+from fastmetrics._core.results.number_with_parts import NumberWithParts
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
@@ -28,19 +29,25 @@ RELATIVE_TOLERANCE = 1e-14  # values closer than this may be equal: each has a f
 MAX_EXACT_CANDIDATES = 1000
 
 
-class BestThreshold(NamedTuple):
-    """A threshold and the value of the metric there. A row is predicted positive if its score is at least that.
+class BestThreshold(NumberWithParts):
+    """The greatest value of a metric of predictions: a float, with its threshold.
+
+    Attributes
+    ----------
+    threshold : float
+        The threshold of this value. A row is predicted positive if its score is at least that.
 
     Examples
     --------
     >>> import fastmetrics as fm
     >>> best = fm.best_threshold([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], metric="f1")
-    >>> best.threshold, best.value
-    (0.35, 0.8)
+    >>> best == 0.8, best.threshold
+    (True, 0.35)
     """
 
+    __slots__ = ("threshold",)
+
     threshold: float
-    value: float
 
 
 def best_threshold(
@@ -81,9 +88,9 @@ def best_threshold(
     Returns
     -------
     BestThreshold
-        `threshold` and `value`. If several thresholds are equally good, the greatest is returned. An infinite threshold
-        predicts no row positive. Both are NaN with an UndefinedMetricWarning if a class that the metric needs has no
-        row.
+        The greatest value of the metric, a float with the attribute `threshold`. If several thresholds are equally
+        good, the greatest is returned. An infinite threshold predicts no row positive. Both are NaN with an
+        UndefinedMetricWarning if a class that the metric needs has no row.
 
     Raises
     ------
@@ -95,7 +102,7 @@ def best_threshold(
     --------
     >>> import fastmetrics as fm
     >>> fm.best_threshold([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], metric="f1")
-    BestThreshold(threshold=0.35, value=0.8)
+    BestThreshold(0.8, threshold=0.35)
     """
     return best_threshold_from_rows(order_rows(y_true, y_score, pos_label, sample_weight, n_threads), metric, beta)
 
@@ -110,13 +117,13 @@ def best_threshold_from_rows(rows: OrderedRows, metric: str, beta: float) -> Bes
         thresholds, fps, tps = rows.curve(curve_points.COUNTS, n_more=1)
         thresholds[0], fps[0], tps[0] = NO_ROW_CHOSEN
         best, value = statistic.choose(fps, tps, rows.totals())
-        return BestThreshold(float(thresholds[best]), value)
+        return BestThreshold(value, float(thresholds[best]))
     (state,) = rows.sweep(statistic)
     result = finalise_best_threshold({"metric": metric, "beta": beta}, state)
     if result.reason:
         warn_undefined("best_threshold", result.reason)
         return BestThreshold(float("nan"), float("nan"))
-    return BestThreshold(result.coverage["threshold"], result.value)
+    return BestThreshold(result.value, result.coverage["threshold"])
 
 
 def check_beta(beta: Any) -> None:

@@ -28,6 +28,7 @@ from fastmetrics._core.exchange.runs import (
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
+from fastmetrics._core.results.number_with_parts import NumberWithParts, maker
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.score_statistics.score_histogram import BoundedByOrder
 from fastmetrics._core.statistic import Value
@@ -73,18 +74,28 @@ class ConcaveHull(BoundedByOrder):
         return Corners(higher.totals.plus(lower.totals), upper_corners([*higher.corners, *moved]))
 
 
-class EqualErrorRate(NamedTuple):
-    """The rate at which false acceptance and false rejection are equal, and its threshold.
+class EqualErrorRate(NumberWithParts):
+    """The rate at which false acceptance and false rejection are equal: a float, with its threshold.
+
+    Attributes
+    ----------
+    threshold : float
+        The threshold of this rate; a row is accepted if its score is at least that.
 
     Examples
     --------
     >>> import fastmetrics as fm
-    >>> fm.equal_error_rate([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    EqualErrorRate(value=0.5, threshold=0.4)
+    >>> rate = fm.equal_error_rate([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> rate == 0.5, rate.threshold, rate
+    (True, 0.4, EqualErrorRate(0.5, threshold=0.4))
     """
 
-    value: float
+    __slots__ = ("threshold",)
+
     threshold: float
+
+
+rate_at = maker(EqualErrorRate, "threshold")
 
 
 def rate_between(before: CurvePoint, after: CurvePoint, totals: Masses, method: str) -> EqualErrorRate:
@@ -140,7 +151,7 @@ def small_equal_error_rate(
     if type(method) is not str or method not in SHORT_METHODS:
         return None
     found = short_curves.equal_error_rate(y_true, y_score, SHORT_METHODS[method])
-    return None if found is None else EqualErrorRate(*found)
+    return None if found is None else rate_at(*found)
 
 
 @small_inputs(small_equal_error_rate)
@@ -182,8 +193,8 @@ def equal_error_rate(
     Returns
     -------
     EqualErrorRate
-        `value`, in [0, 1], and `threshold`. The threshold is that of the chosen point, or is interpolated between two
-        points like the rate. Both are NaN with an UndefinedMetricWarning if only one class is present.
+        The rate, a float in [0, 1] with the attribute `threshold`: that of the chosen point, or interpolated between
+        two points like the rate. Both are NaN with an UndefinedMetricWarning if only one class is present.
 
     Raises
     ------
@@ -195,9 +206,9 @@ def equal_error_rate(
     --------
     >>> import fastmetrics as fm
     >>> eer = fm.equal_error_rate([1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.4, 0.3])
-    >>> eer.value == 1 / 3, round(eer.threshold, 3)
+    >>> eer == 1 / 3, round(eer.threshold, 3)
     (True, 0.733)
-    >>> round(fm.equal_error_rate([1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.4, 0.3], method="mean").value, 4)
+    >>> round(fm.equal_error_rate([1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.4, 0.3], method="mean"), 4)
     0.4167
     """
     return equal_error_rate_from_rows(order_rows(y_true, y_score, pos_label, sample_weight, n_threads), method)
@@ -234,4 +245,4 @@ def finalise_equal_error(parameters: dict[str, Any], state: Crossing | Corners) 
     coverage = pair_coverage(*state.totals.rows)
     if reason is None and rate.threshold == rate.threshold:
         coverage["threshold"] = rate.threshold
-    return Value(rate.value, coverage, reason)
+    return Value(float(rate), coverage, reason)

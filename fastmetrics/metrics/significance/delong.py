@@ -16,6 +16,7 @@ from fastmetrics._core.comparison.test_results import Estimate, SignificanceResu
 from fastmetrics._core.distributions.normal import normal_pvalue, two_sided_quantile
 from fastmetrics._core.exact import divide, divide_root
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, as_column, check_positive
+from fastmetrics._core.immutable import equal_contents
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.score_statistics.delong_placements import (
@@ -52,7 +53,7 @@ class AucInterval(NamedTuple):
     ----------
     auc : float
         The area under the ROC curve.
-    low, high : float
+    ci_low, ci_high : float
         The ends of the interval.
     standard_error : float
         The square root of DeLong's variance.
@@ -64,8 +65,8 @@ class AucInterval(NamedTuple):
         The number of clusters; None without `groups`.
     method : str
         How the interval was computed.
-    ci : tuple of float
-        The interval (low, high), as in the results of tests.
+    interval : tuple of float
+        Its ends as a pair, as in other results.
     n : int
         The number of rows.
 
@@ -73,13 +74,13 @@ class AucInterval(NamedTuple):
     --------
     >>> import fastmetrics as fm
     >>> interval = fm.roc_auc_interval([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9])
-    >>> round(interval.auc, 4), round(interval.low, 4), interval.high
+    >>> round(interval.auc, 4), round(interval.ci_low, 4), interval.ci_high
     (0.8333, 0.3714, 1.0)
     """
 
     auc: float
-    low: float
-    high: float
+    ci_low: float
+    ci_high: float
     standard_error: float
     level: float
     n_positives: int
@@ -88,8 +89,14 @@ class AucInterval(NamedTuple):
     method: str
 
     @property
-    def ci(self) -> tuple[float, float]:
-        return self.low, self.high
+    def interval(self) -> tuple[float, float]:
+        return self.ci_low, self.ci_high
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AucInterval) and equal_contents(tuple(self), tuple(other))
+
+    def __hash__(self) -> int:
+        return hash((self.n_positives, self.n_negatives, self.method))
 
     @property
     def n(self) -> int:
@@ -140,8 +147,8 @@ def roc_auc_interval(
     Returns
     -------
     AucInterval
-        auc, low, high, standard_error, level, n_positives, n_negatives, n_groups and method; also ci, (low, high), and
-        n.
+        auc, ci_low, ci_high, standard_error, level, n_positives, n_negatives, n_groups and method; also `interval`,
+        (ci_low, ci_high), and n.
 
     Raises
     ------
@@ -159,7 +166,7 @@ def roc_auc_interval(
     --------
     >>> import fastmetrics as fm
     >>> result = fm.roc_auc_interval([0, 0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.3, 0.9])
-    >>> round(result.auc, 4), round(result.standard_error, 4), round(result.low, 4), result.high
+    >>> round(result.auc, 4), round(result.standard_error, 4), round(result.ci_low, 4), result.ci_high
     (0.7778, 0.2485, 0.2908, 1.0)
     """
     check_level(ci, required=True)
@@ -279,7 +286,7 @@ def make_test_result(
         pvalue=math.nan,
         df=None,
         effect_size=difference,
-        ci=None,
+        interval=None,
         n=differences.negatives + differences.positives if n_groups is None else n_groups,
         method=format_method("DeLong's test", n_groups),
         effect="difference of AUC",
@@ -292,12 +299,13 @@ def make_test_result(
         warn_undefined("delong_test", reason)
         return result
     margin = two_sided_quantile(float(level)) * variance.square_root if level is not None else math.nan
-    ci = None if level is None else (max(-1.0, difference - margin), min(1.0, difference + margin))
+    ends = None if level is None else (max(-1.0, difference - margin), min(1.0, difference + margin))
     if variance.numerator == 0:
-        return result._replace(statistic=0.0, pvalue=1.0, ci=ci, method=f"{result.method}: no row differs, so p is 1")
+        method = f"{result.method}: no row differs, so p is 1"
+        return result._replace(statistic=0.0, pvalue=1.0, interval=ends, method=method)
     size = divide_root(differences.wins**2 * variance.denominator, pairs**2 * variance.numerator)
     z = size if differences.wins >= 0 else -size
-    return result._replace(statistic=z, pvalue=normal_pvalue(z, alternative), ci=ci)
+    return result._replace(statistic=z, pvalue=normal_pvalue(z, alternative), interval=ends)
 
 
 def format_method(name: str, n_groups: int | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,8 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.test_results import Estimate, SignificanceResult, check_level
 from fastmetrics._core.distributions.studentized_range import studentized_range_pvalue, studentized_range_quantile
-from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.immutable import Immutable
+from fastmetrics._core.results.table_columns import INTERVAL_ENDS
 from fastmetrics._core.upper_layers import render
 from fastmetrics.metrics.significance.paired_samples import MAX_MAGNITUDE, ROUNDING_UNITS, sum_exactly
 
@@ -22,11 +23,15 @@ if TYPE_CHECKING:
 __all__ = ["TukeyResult", "tukey_hsd"]
 
 
-class TukeyResult(NamedTuple):
+class TukeyResult(Immutable):
     """The results of all pairs of systems, with one error rate for all of them; `print` shows a table.
+
+    ``statistics, pvalues = result`` has those of all pairs, in the order of `pairs`.
 
     Attributes
     ----------
+    statistic, pvalue : tuple of float
+        Those of the pairs.
     names : tuple
         The systems: keys of the mapping, or numbers from 0.
     pairs : tuple of tuple
@@ -42,9 +47,34 @@ class TukeyResult(NamedTuple):
     (('a', 'b', 'c'), 0.0008)
     """
 
+    __slots__ = ("names", "pairs", "results")
+
     names: tuple[Any, ...]
     pairs: tuple[tuple[Any, Any], ...]
     results: tuple[SignificanceResult, ...]
+
+    def __init__(
+        self, names: tuple[Any, ...], pairs: tuple[tuple[Any, Any], ...], results: tuple[SignificanceResult, ...]
+    ) -> None:
+        self._set(names=names, pairs=pairs, results=results)
+
+    @property
+    def statistic(self) -> tuple[float, ...]:
+        return tuple(result.statistic for result in self.results)
+
+    @property
+    def pvalue(self) -> tuple[float, ...]:
+        return tuple(result.pvalue for result in self.results)
+
+    def __iter__(self) -> Iterator[tuple[float, ...]]:
+        """The statistics and the p-values of all pairs."""
+        return iter((self.statistic, self.pvalue))
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.results))
+
+    def __repr__(self) -> str:
+        return f"TukeyResult(names={self.names!r}, pairs={self.pairs!r}, results={self.results!r})"
 
     def pair(self, first: Any, second: Any) -> SignificanceResult:
         """The result of two systems, first minus second, in either order.
@@ -71,9 +101,9 @@ class TukeyResult(NamedTuple):
         raise ValueError(f"no pair {first!r}, {second!r}; the systems are {', '.join(map(repr, self.names))}")
 
     def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [("pair", "difference", "low", "high", "q", "p", "Cohen's d")]
+        rows: list[tuple[str, ...]] = [("pair", "difference", *INTERVAL_ENDS, "q", "p", "Cohen's d")]
         for (first, second), result in zip(self.pairs, self.results, strict=True):
-            ends = ("", "") if result.ci is None else tuple(f"{end:.4g}" for end in result.ci)
+            ends = ("", "") if result.interval is None else tuple(f"{end:.4g}" for end in result.interval)
             difference = f"{result.estimates[0].value:.4g}"
             numbers = (f"{result.statistic:.4g}", f"{result.pvalue:.4g}", f"{result.effect_size:.4g}")
             rows.append((f"{first} - {second}", difference, *ends, *numbers))
@@ -82,9 +112,9 @@ class TukeyResult(NamedTuple):
 
 def reverse_result(result: SignificanceResult) -> SignificanceResult:
     """The result of the same pair, second minus first."""
-    ci = None if result.ci is None else (-result.ci[1], -result.ci[0])
-    estimates = tuple(Estimate(one.name, -one.value, ci) for one in result.estimates)
-    return result._replace(effect_size=-result.effect_size, ci=ci, estimates=estimates)
+    ends = None if result.interval is None else (-result.interval[1], -result.interval[0])
+    estimates = tuple(Estimate(one.name, -one.value, ends) for one in result.estimates)
+    return result._replace(effect_size=-result.effect_size, interval=ends, estimates=estimates)
 
 
 def tukey_hsd(

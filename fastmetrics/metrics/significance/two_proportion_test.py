@@ -78,7 +78,7 @@ def two_proportion_test(
     >>> round(result.statistic, 4), round(result.pvalue, 5)
     (2.1027, 0.03549)
     >>> result.estimate("lift")
-    Estimate(name='lift', value=0.3, ci=(0.016984..., 0.661775...))
+    Estimate(name='lift', value=0.3, interval=(0.016984..., 0.661775...))
     """
     check_alternative(alternative)
     check_level(ci)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.decided_differences import decide_tested
+from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.comparison.multiple_testing import read_correction
 from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
 from fastmetrics._core.immutable import FrozenDict
@@ -49,7 +50,7 @@ class SystemScore(NamedTuple):
 
     score: float
     mean: float | None = None
-    ci: float | None = None
+    half_width: float | None = None
 
 
 class TextComparison(Comparison):

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.compiled_functions import Function, computed_by
 from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
 from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.results.number_with_parts import NumberWithParts
 from fastmetrics._core.state import Fields, ManySums, Sums
 from fastmetrics._version import __version__
 from fastmetrics.metrics.text.inputs.segments import VARIABLE, Segments
@@ -37,35 +38,16 @@ Score = TypeVar("Score")
 BlockCounter = Callable[[Any, np.ndarray], None]
 
 
-class TextScore(float):
-    """A float with attributes: it compares, averages and formats as a number.
-
-    A subclass declares its attributes as annotations, in the order of the arguments that follow the score. Instances
-    are immutable. Equality is that of floats; `repr` shows all attributes.
-    """
-
-    def __new__(cls, score: float, *parts: Any) -> Self:
-        self = super().__new__(cls, score)
-        self.__dict__.update(zip(cls.__annotations__, parts, strict=True))
-        return self
+class TextScore(NumberWithParts):
+    """The score of a text metric: a float with what it was computed from."""
 
     @property
     def score(self) -> float:
         """The score as a plain float."""
         return float(self)
 
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} is immutable; found an assignment to {name!r}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} is immutable; found a deletion of {name!r}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.score, *self.__dict__.values())
-
     def __repr__(self) -> str:
-        parts = "".join(f", {name}={value!r}" for name, value in self.__dict__.items())
-        return f"{type(self).__name__}(score={self.score!r}{parts})"
+        return super().__repr__().replace("(", "(score=", 1)
 
 
 class TextMetric(ABC, Generic[Score]):

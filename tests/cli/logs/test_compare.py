@@ -15,7 +15,8 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 import fastmetrics as fm  # noqa: E402
-from fastmetrics._core.comparison.comparison import Comparison, Difference  # noqa: E402
+from fastmetrics._core.comparison.comparison import Comparison  # noqa: E402
+from fastmetrics._core.comparison.difference import Difference  # noqa: E402
 from fastmetrics.cli import main  # noqa: E402
 from support.command_line import run, run_in_terminal  # noqa: E402
 

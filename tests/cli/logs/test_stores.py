@@ -56,4 +56,4 @@ def test_versions_of_tables(tmp_path):
         "--replicates", "5", "--table-version", "0", "--json",
     )  # fmt: skip
     assert code == 0, err
-    assert json.loads(out)["differences"][0]["value_a"] == first
+    assert json.loads(out)["differences"][0]["baseline_value"] == first

@@ -174,7 +174,7 @@ def test_columns_of_probabilities(tmp_path):
     compared = ("--replicates", "20", "--baseline", "p_a,p_b,p_c", "--json")
     done = run("compare", "log.parquet", "--label", "y", *models, *metrics, *compared, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    values = [difference["value_b"] for difference in json.loads(done.stdout)["differences"]]
+    values = [difference["other_value"] for difference in json.loads(done.stdout)["differences"]]
     assert values == [result.value for result in report.results if result.score == "lists"]
     done = run("evaluate", "log.parquet", "--label", "y", "--probabilities", "lists", folder=tmp_path)
     assert_is_a_message(done, "name the labels in the order of the probabilities")
@@ -208,7 +208,7 @@ def test_columns_of_predicted_labels(tmp_path):
     compared = ("--replicates", "20", "--json")
     done = run("compare", "log.parquet", *columns, *metrics, *compared, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    values = [difference["value_b"] for difference in json.loads(done.stdout)["differences"]]
+    values = [difference["other_value"] for difference in json.loads(done.stdout)["differences"]]
     assert values == [report.value(metric, score="q") for metric in ("accuracy", "f1(average=macro)")]
 
 
@@ -228,7 +228,7 @@ def test_columns_of_sets_of_labels(tmp_path):
     assert all(word in done.stdout for word in ("hamming", "f1(average=samples)", "p, by label"))
     done = run("compare", "log.parquet", *columns, *metrics, "--replicates", "20", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    values = [difference["value_b"] for difference in json.loads(done.stdout)["differences"]]
+    values = [difference["other_value"] for difference in json.loads(done.stdout)["differences"]]
     assert values == [result.value for result in report if result.score == "q"]
 
 

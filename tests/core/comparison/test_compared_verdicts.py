@@ -139,7 +139,7 @@ def test_distances_from_the_best_value():
     log |= {"low": shown * 0.8, "high": shown * 1.1, "near": shown * 1.02}
     comparison = fm.compare(log, "copc", label="click", scores=["low", "high", "near"], group="user")
     of_high, of_near = (comparison.difference("copc", other=name) for name in ("high", "near"))
-    assert of_high.change == abs(of_high.value_b - 1) - abs(of_high.value_a - 1)
+    assert of_high.change == abs(of_high.other_value - 1) - abs(of_high.baseline_value - 1)
     assert of_high.difference < 0
     assert (of_high.verdict, of_near.verdict) == ("better", "better")
     assert abs(of_high.change) < abs(of_near.change)

@@ -8,7 +8,8 @@ import pickle
 
 import pytest
 
-from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison
+from fastmetrics._core.comparison.difference import Difference
 from support.cases import assert_raises, each_case
 
 
@@ -68,16 +69,16 @@ def test_writing():
     comparison = comparison_of()
     found = json.loads(comparison.to_json())
     assert found == comparison.to_dict()
-    assert found["differences"][2]["value_b"] is None
+    assert found["differences"][2]["other_value"] is None
     assert found["differences"][2]["reason"] == "no query"
-    assert found["differences"][0]["interval"] == [0.2, 0.3]
+    assert (found["differences"][0]["ci_low"], found["differences"][0]["ci_high"]) == (0.2, 0.3)
     table = comparison.to_arrow()
-    assert table["interval_low"].to_pylist() == [0.2, None, None, None]
+    assert table["ci_low"].to_pylist() == [0.2, None, None, None]
     assert table["won"].to_pylist() == [3, None, None, None]
     frame = comparison.to_pandas()
     assert list(frame.columns) == table.column_names
     assert (frame["won"][0], frame["country"][3], frame["sliced_by"][3]) == (3, "NL", "country")
-    assert frame["interval_high"].isna().tolist() == [False, True, True, True]
+    assert frame["ci_high"].isna().tolist() == [False, True, True, True]
 
 
 def test_printing():

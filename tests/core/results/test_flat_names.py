@@ -5,7 +5,8 @@ import math
 import posixpath
 import re
 
-from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison
+from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.results.flat_names import MAX_LENGTH, metric_name
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.results.result import Result
@@ -37,8 +38,8 @@ def test_names_of_a_report():
     )
     assert made.to_metrics() == {
         "auc": 0.75,
-        "auc.low": 0.5,
-        "auc.high": 1.0,
+        "auc.ci_low": 0.5,
+        "auc.ci_high": 1.0,
         "ndcg.gain_exp2_at_10": 0.5,
         "logloss": math.inf,
         "channel.feed/auc": 0.25,
@@ -122,7 +123,8 @@ def test_equal_plain_names_are_told_apart_in_any_order():
 def test_names_of_a_comparison():
     first = Difference("auc", "a", "b", 0.5, 0.75, pvalue=0.01, adjusted_pvalue=0.02, interval=(0.125, 0.375))
     assert Comparison([first]).to_metrics() == {
-        "auc.baseline": 0.5, "auc.other": 0.75, "auc.difference": 0.25, "auc.low": 0.125, "auc.high": 0.375,
+        "auc.baseline_value": 0.5, "auc.other_value": 0.75, "auc.difference": 0.25, "auc.ci_low": 0.125,
+        "auc.ci_high": 0.375,
         "auc.pvalue": 0.01, "auc.adjusted_pvalue": 0.02,
     }  # fmt: skip
     names = list(Comparison([first.replace(other=other, slice={"c": "x" * 300}) for other in "bc"]).to_metrics())

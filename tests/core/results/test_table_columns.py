@@ -12,7 +12,8 @@ from decimal import Decimal
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison
+from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.results import output_files
 from fastmetrics._core.results.table_columns import csv_cell
 from fastmetrics.engine.results.report import Report
@@ -26,7 +27,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 GROUPS = {"rows": 90, "groups": 7, "groups_used": 4, "groups_left_out": {"no positive": 2, "no negative": 1},
           "rows_left_out": {"no positive": 20, "no negative": 3}, "rows_per_group": 3.5}  # fmt: skip
 FIXED = [
-    "sliced_by", "value", "interval_low", "interval_high", "standard_error", "rows", "positives", "groups",
+    "sliced_by", "value", "ci_low", "ci_high", "standard_error", "rows", "positives", "groups",
     "groups_used", "groups_left_out", "rows_left_out",
 ]  # fmt: skip
 DAY = datetime.date(2026, 5, 1)
@@ -96,9 +97,9 @@ def test_every_report_has_the_columns_of_counts():
 def test_columns_of_a_comparison():
     table = comparison().to_arrow()
     assert table.column_names[:6] == ["metric", "baseline", "other", "slice_won", "sliced_by", "label"]
-    assert table.select(["slice_won", "sliced_by", "won", "interval_low"]).to_pylist() == [
-        {"slice_won": None, "sliced_by": "", "won": 3, "interval_low": 0.2},
-        {"slice_won": 1, "sliced_by": "slice_won", "won": None, "interval_low": None},
+    assert table.select(["slice_won", "sliced_by", "won", "ci_low"]).to_pylist() == [
+        {"slice_won": None, "sliced_by": "", "won": 3, "ci_low": 0.2},
+        {"slice_won": 1, "sliced_by": "slice_won", "won": None, "ci_low": None},
     ]
 
 

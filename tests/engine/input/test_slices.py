@@ -331,7 +331,7 @@ class TestAllRows:
         log = {**LOG, "other": LOG["prob"][::-1].copy()}
         options = {"label": "label", "scores": ["prob", "other"], "unit": "group", "replicates": 9}
         comparison = fm.compare(log, ["auc"], by="hour", **options)
-        assert comparison["auc"].value_b == fm.compare(log, ["auc"], **options)["auc"].value_b
+        assert comparison["auc"].other_value == fm.compare(log, ["auc"], **options)["auc"].other_value
         assert comparison["auc"].slice == {}
         assert comparison.difference("auc", slice={"hour": 1}).slice == {"hour": 1}
 

@@ -51,7 +51,7 @@ def test_what_broke_is_said_of_every_slice():
     assert str(comparison).startswith("tuesday is worse: auc −0.")
     for one in comparison:
         before, after = (report.result(one.metric, slice=one.slice) for report in reports)
-        assert (one.value_a, one.value_b) == (before.value, after.value)
+        assert (one.baseline_value, one.other_value) == (before.value, after.value)
         squares = before.standard_error**2 + after.standard_error**2
         assert one.standard_error == pytest.approx(math.sqrt(squares), rel=1e-12)
     again = fm.compare_reports(*pickle.loads(pickle.dumps(reports)), names=("monday", "tuesday"))

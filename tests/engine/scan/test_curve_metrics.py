@@ -30,6 +30,10 @@ def evaluate(log, metrics=METRICS, **options):
     return fm.evaluate(log, metrics, **{**COLUMNS, **options})
 
 
+def with_threshold(found):
+    return float(found), found.threshold
+
+
 def expected_values(y_true, y_score, weights=None):
     """The value of every metric by its function, and its threshold or None."""
     options = {"sample_weight": weights}
@@ -39,10 +43,10 @@ def expected_values(y_true, y_score, weights=None):
         "ks": (fm.ks_statistic(y_true, y_score, **options), None),
     }
     for method, metric in EER.items():
-        values[metric] = tuple(fm.equal_error_rate(y_true, y_score, method=method, **options))
+        values[metric] = with_threshold(fm.equal_error_rate(y_true, y_score, method=method, **options))
     for name, metric in BEST.items():
         beta = 0.3 if name == "fbeta" else 1.0
-        values[metric] = tuple(fm.best_threshold(y_true, y_score, metric=name, beta=beta, **options))[::-1]
+        values[metric] = with_threshold(fm.best_threshold(y_true, y_score, metric=name, beta=beta, **options))
     for metric, end in AREAS.items():
         values[metric] = fm.partial_auc_score(y_true, y_score, max_fpr=end, **options), None
     for metric, end in STANDARDIZED_AREAS.items():

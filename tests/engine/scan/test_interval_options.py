@@ -119,10 +119,10 @@ def test_reports_show_intervals():
     report = fm.evaluate(make_log(), ["gauc", "logloss"], **COLUMNS, ci=0.95, replicates=50)
     result = report.result("gauc")
     fields = json.loads(report.to_json())["results"][0]
-    assert (fields["interval"], fields["standard_error"]) == (list(result.interval), result.standard_error)
+    assert (fields["ci_low"], fields["ci_high"], fields["standard_error"]) == (*result.interval, result.standard_error)
     table = report.to_arrow()
-    assert table["interval_low"].to_pylist()[0] == result.interval[0]
-    assert table["interval_high"].to_pylist()[0] == result.interval[1]
+    assert table["ci_low"].to_pylist()[0] == result.interval[0]
+    assert table["ci_high"].to_pylist()[0] == result.interval[1]
     assert table["standard_error"].to_pylist()[0] == result.standard_error
     assert report.to_pandas()["standard_error"].tolist()[0] == result.standard_error
     assert "95 % interval" in str(report)

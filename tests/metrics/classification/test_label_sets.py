@@ -296,9 +296,9 @@ def test_models_are_compared():
     names = ["f1(average=samples)", "hamming", "f1(average=macro)"]
     comparison = fm.compare(log, names, label="y", predictions=["p", "q"], unit="user", replicates=50)
     y, p, q = indicators(log["y"], log["p"], log["q"])
-    assert comparison["hamming"].value_a == fm.hamming_loss(y, p)
-    assert comparison["hamming"].value_b == fm.hamming_loss(y, q)
-    assert comparison["f1(average=samples)"].value_b == fm.f1_score(y, q, average="samples", zero_division=0)
+    assert comparison["hamming"].baseline_value == fm.hamming_loss(y, p)
+    assert comparison["hamming"].other_value == fm.hamming_loss(y, q)
+    assert comparison["f1(average=samples)"].other_value == fm.f1_score(y, q, average="samples", zero_division=0)
     assert comparison["f1(average=samples)"].pvalue < 0.05
 
 

@@ -174,8 +174,8 @@ def test_models_are_compared():
     comparison = fm.compare(
         log, ["accuracy", "f1(average=macro)"], label="y", predictions=["p", "q"], unit="user", replicates=50
     )
-    assert comparison["accuracy"].value_a == fm.accuracy_score(log["y"], log["p"])
-    assert comparison["accuracy"].value_b == fm.accuracy_score(log["y"], log["q"])
+    assert comparison["accuracy"].baseline_value == fm.accuracy_score(log["y"], log["p"])
+    assert comparison["accuracy"].other_value == fm.accuracy_score(log["y"], log["q"])
     assert comparison["f1(average=macro)"].pvalue < 0.05
     assert "confusion matrix" in str(comparison.notes)
     with pytest.raises(ValueError, match="by scores or by predictions"):

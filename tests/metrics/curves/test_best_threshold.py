@@ -43,9 +43,9 @@ class TestBestThreshold:
         expected = curves.best_threshold(y_true.tolist(), y_score.tolist(), metric, None, beta)
         found = fm.best_threshold(y_true, y_score, **options)
         assert type(found) is fm.BestThreshold
-        assert type(found.threshold) is type(found.value) is float
+        assert type(found.threshold) is type(float(found)) is float
         assert found.threshold == expected[0]
-        assert math.isclose(found.value, expected[1], rel_tol=1e-14, abs_tol=1e-14)
+        assert math.isclose(found, expected[1], rel_tol=1e-14, abs_tol=1e-14)
         for other in other_forms(fm.best_threshold, y_true, y_score, **options).values():
             assert other == found
 
@@ -56,7 +56,7 @@ class TestBestThreshold:
         y_true, y_score, weights = case
         expected = curves.best_threshold(y_true.tolist(), y_score.tolist(), metric, as_fractions(weights), beta)
         found = fm.best_threshold(y_true, y_score, sample_weight=weights, **options)
-        assert math.isclose(found.value, expected[1], rel_tol=1e-13, abs_tol=1e-14)
+        assert math.isclose(found, expected[1], rel_tol=1e-13, abs_tol=1e-14)
         if weights is None or (weights == np.round(weights)).all():
             assert found.threshold == expected[0]
 
@@ -67,8 +67,8 @@ class TestBestThreshold:
         name = {"f1": "f1_score", "mcc": "matthews_corrcoef", "jaccard": "jaccard_score"}.get(metric, f"{metric}_score")
         function = getattr(scikit_learn(), name)
         values = {threshold: function(y_true, y_score >= threshold) for threshold in np.unique(y_score).tolist()}
-        assert math.isclose(found.value, values[found.threshold], rel_tol=1e-12)
-        assert math.isclose(found.value, max(values.values()), rel_tol=1e-12)
+        assert math.isclose(found, values[found.threshold], rel_tol=1e-12)
+        assert math.isclose(found, max(values.values()), rel_tol=1e-12)
 
     @each_case(("kind", "share"), KINDS_AND_SHARES)
     def test_many_rows(self, kind, share):
@@ -126,28 +126,30 @@ class TestBestThreshold:
     def test_perfect_and_worst_scores(self, rows, metric):
         y_true = make_labels(rows, 0.5)
         best = fm.best_threshold(y_true, np.where(y_true, rows + np.arange(rows), np.arange(rows)), metric=metric)
-        assert best == (rows + np.flatnonzero(y_true)[0], 1.0)
+        assert (best.threshold, float(best)) == (rows + np.flatnonzero(y_true)[0], 1.0)
         worst = fm.best_threshold(y_true, -y_true, metric=metric)
         if metric in ("f1", "fbeta", "jaccard"):
             assert worst.threshold == -1.0
         elif metric != "accuracy":
-            assert (worst.threshold, worst.value) == (math.inf, {"balanced_accuracy": 0.5}.get(metric, 0.0))
+            assert (worst.threshold, float(worst)) == (math.inf, {"balanced_accuracy": 0.5}.get(metric, 0.0))
 
     @pytest.mark.parametrize("metric", METRICS)
     @each_case("label", [0, 1])
     def test_one_class(self, label, metric):
         labels, scores = [label] * 3, [0.1, 0.2, 0.3]
         if metric == "accuracy":
-            assert fm.best_threshold(labels, scores, metric=metric) == ((math.inf, 0.1)[label], 1.0)
+            found = fm.best_threshold(labels, scores, metric=metric)
+            assert (found.threshold, float(found)) == ((math.inf, 0.1)[label], 1.0)
             return
         with pytest.warns(fm.UndefinedMetricWarning, match="best_threshold"):
             found = fm.best_threshold(labels, scores, metric=metric)
         assert math.isnan(found.threshold)
-        assert math.isnan(found.value)
+        assert math.isnan(found)
 
     def test_infinite_scores(self):
         found = fm.best_threshold([1, 0, 1, 0], [math.inf, 1.0, -math.inf, -math.inf])
-        assert found == (math.inf, 2 / 3) or found == (-math.inf, 2 / 3)
+        assert found == 2 / 3
+        assert abs(found.threshold) == math.inf
 
     @each_case(
         "options", [{"metric": "f2"}, {"metric": None}, {"beta": 0}, {"beta": -1.0}, {"beta": "1"}, {"beta": math.inf}]

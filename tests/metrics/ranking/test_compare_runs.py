@@ -40,8 +40,8 @@ def test_values_and_differences_are_those_of_evaluate_ranking():
     assert [(one.metric, one.other) for one in comparison] == [(m, o) for m in METRICS for o in "bc"]
     for one in comparison:
         values = {name: fm.evaluate_ranking(runs[name], qrels, one.metric)[one.metric] for name in (one.other, "a")}
-        assert (one.baseline, one.value_a, one.value_b) == ("a", values["a"], values[one.other])
-        assert one.difference == one.value_b - one.value_a
+        assert (one.baseline, one.baseline_value, one.other_value) == ("a", values["a"], values[one.other])
+        assert one.difference == one.other_value - one.baseline_value
         differences = by_query(qrels, runs[one.other], one.metric) - by_query(qrels, runs["a"], one.metric)
         assert (one.won, one.lost, one.tied) == (
             (differences > 0).sum(),
@@ -122,7 +122,7 @@ def test_missing_queries_are_counted_or_left_out_of_all():
     runs["a"] = {query: items for query, items in runs["a"].items() if query != "q7"}
     zero = fm.compare_runs(qrels, runs, "map")
     assert zero["map"].n_units == 30
-    assert zero["map"].value_b == fm.evaluate_ranking(runs["b"], qrels, "map")["map"]
+    assert zero["map"].other_value == fm.evaluate_ranking(runs["b"], qrels, "map")["map"]
     assert zero.notes == (
         "a: 1 queries judged but not in the run (count as 0): q7",
         "b: 1 queries judged but not in the run (count as 0): q3",
@@ -131,7 +131,7 @@ def test_missing_queries_are_counted_or_left_out_of_all():
     dropped = fm.compare_runs(qrels, runs, "map", missing="drop")
     kept = {query: items for query, items in qrels.items() if query not in ("q3", "q7")}
     assert dropped["map"].n_units == 28
-    assert dropped["map"].value_b == fm.evaluate_ranking(runs["b"], kept, "map")["map"]
+    assert dropped["map"].other_value == fm.evaluate_ranking(runs["b"], kept, "map")["map"]
     assert "missing:drop" in dropped["map"].signature
     assert "left out of all runs" in dropped.notes[0]
     assert_raises(ValueError, "q7", fm.compare_runs, qrels, runs, "map", missing="raise")
@@ -145,7 +145,7 @@ def test_queries_without_a_relevant_item():
     assert fm.compare_runs(qrels, runs, "map")["map"].n_units == 3
     assert fm.compare_runs(qrels, runs, "map", empty="skip")["map"].n_units == 2
     undefined = fm.compare_runs(qrels, runs, "map", empty="nan")["map"]
-    assert math.isnan(undefined.value_a)
+    assert math.isnan(undefined.baseline_value)
     assert math.isnan(undefined.pvalue)
     assert undefined.reason == "a query has no relevant item"
     nothing = fm.compare_runs({"q2": {"d1": 0}}, runs, "map", empty="skip")["map"]

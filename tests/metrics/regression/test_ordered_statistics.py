@@ -113,7 +113,7 @@ def test_models_are_compared():
     found = fm.compare(log, METRICS, label="y", scores=["p", "q"], unit="user", replicates=50)
     for name, before in expected(log).items():
         after = expected(log, "q")[name]
-        assert (found[name].value_a, found[name].value_b) == (before, after)
+        assert (found[name].baseline_value, found[name].other_value) == (before, after)
         low, high = found[name].interval
         assert low <= after - before <= high
 

@@ -74,7 +74,7 @@ def test_counts_near_the_least_numbers(exponents, correction):
 def test_a_statistic_beyond_the_greatest_double():
     result = fm.chi2_test([5e-324, 1], [1, 5e-324])
     assert (result.statistic, result.pvalue, result.effect_size) == (math.inf, 0.0, math.inf)
-    assert result.ci == (math.inf, math.inf)
+    assert result.interval == (math.inf, math.inf)
 
 
 @given(TABLES, st.randoms())
@@ -132,9 +132,9 @@ def test_interval_is_where_the_statistic_is_at_the_ends(table, ci):
     result = fm.chi2_test(table, correction=False, ci=ci)
     shape = np.shape(table)
     scale = result.n * (min(shape) - 1 if len(shape) == 2 else 1)
-    for end, p in zip(result.ci, ((1 + ci) / 2, (1 - ci) / 2), strict=True):
+    for end, p in zip(result.interval, ((1 + ci) / 2, (1 - ci) / 2), strict=True):
         assert close(stats.ncx2.cdf(result.statistic, result.df, end**2 * scale), p, 1e-7)
-    assert result.ci[0] < result.effect_size < result.ci[1]
+    assert result.interval[0] < result.effect_size < result.interval[1]
 
 
 def test_interval_of_a_huge_statistic():
@@ -144,14 +144,14 @@ def test_interval_of_a_huge_statistic():
     for df in (1, 9):
         inside, beyond = (solve_noncentrality(1e6 * df * factor, df, 0.025) for factor in (1 - 1e-9, 1 + 1e-9))
         assert close(inside, beyond, 1e-7)
-    low, high = fm.chi2_test([10**9, 2 * 10**9]).ci
+    low, high = fm.chi2_test([10**9, 2 * 10**9]).interval
     assert low < 1 / 3 < high < 0.34
 
 
 def test_interval_of_no_effect_starts_at_zero():
-    assert fm.chi2_test([5, 5]).ci == (0.0, 0.0)
-    assert fm.chi2_test([5, 6]).ci[0] == 0.0
-    assert fm.chi2_test([5, 6], ci=None).ci is None
+    assert fm.chi2_test([5, 5]).interval == (0.0, 0.0)
+    assert fm.chi2_test([5, 6]).interval[0] == 0.0
+    assert fm.chi2_test([5, 6], ci=None).interval is None
 
 
 def test_parameters_estimated_from_the_counts():

@@ -110,7 +110,7 @@ class TestAgainstTheDefinition:
         for scores, printed_test in ((albumin, (0.0108, 0.0127, 0.9102)), (protein, (-0.0780, 0.5554, 0.4561))):
             found = fm.delong_test(event, scores, 10 - kg)
             assert (round(found.effect_size, 4), round(found.statistic**2, 4), round(found.pvalue, 4)) == printed_test
-        assert [round(end, 4) for end in fm.delong_test(event, albumin, 10 - kg).ci] == [-0.1761, 0.1976]
+        assert [round(end, 4) for end in fm.delong_test(event, albumin, 10 - kg).interval] == [-0.1761, 0.1976]
 
 
 def midranks(values):
@@ -209,7 +209,7 @@ class TestLargeColumns:
             swapped = fm.delong_test(labels, two, one, **options)
             assert (swapped.statistic, swapped.pvalue) == (-found.statistic, found.pvalue)
             turned = fm.delong_test(1 - labels, -one, -two, **options)
-            assert (turned.statistic, turned.ci) == (found.statistic, found.ci)
+            assert (turned.statistic, turned.interval) == (found.statistic, found.interval)
 
 
 class TestRanges:
@@ -272,7 +272,7 @@ class TestGroups:
         labels, one, two, _ = make_log(8, 500)
         found = fm.delong_test(labels, one, two, groups=np.arange(500))
         plain = fm.delong_test(labels, one, two)
-        assert (found.statistic, found.pvalue, found.ci) == (plain.statistic, plain.pvalue, plain.ci)
+        assert (found.statistic, found.pvalue, found.interval) == (plain.statistic, plain.pvalue, plain.interval)
         assert "clustered" in found.method
 
     def test_keys_of_any_type(self):
@@ -319,7 +319,7 @@ class TestUndefined:
         labels, one, _, _ = make_log(12, 100)
         for other in (one, 3 * one):  # only the order matters
             found = fm.delong_test(labels, one, other, alternative="greater")
-            assert (found.statistic, found.pvalue, found.effect_size, found.ci) == (0.0, 1.0, 0.0, (0.0, 0.0))
+            assert (found.statistic, found.pvalue, found.effect_size, found.interval) == (0.0, 1.0, 0.0, (0.0, 0.0))
             assert found.method == "DeLong's test: no row differs, so p is 1"
 
     @each_case(
@@ -336,8 +336,8 @@ class TestUndefined:
         with pytest.warns(fm.UndefinedMetricWarning, match=reason) as record:
             found = fm.roc_auc_interval(labels, [0.1, 0.4, 0.3], groups=groups)
         assert record[0].filename == __file__
-        assert math.isnan(found.low)
-        assert math.isnan(found.high)
+        assert math.isnan(found.ci_low)
+        assert math.isnan(found.ci_high)
         assert math.isnan(found.standard_error)
         assert math.isnan(found.auc) == (len(set(labels)) == 1)
         with pytest.warns(fm.UndefinedMetricWarning, match=reason) as record:
@@ -345,7 +345,7 @@ class TestUndefined:
         assert record[0].filename == __file__
         assert math.isnan(test.statistic)
         assert math.isnan(test.pvalue)
-        assert test.ci is None
+        assert test.interval is None
 
     def test_too_few_groups(self):
         for labels, what in (([0, 0, 1, 1], "positive"), ([1, 1, 0, 0], "negative")):
@@ -355,12 +355,12 @@ class TestUndefined:
     def test_perfect_separation(self):
         labels, scores = [0, 0, 1, 1], [1, 2, 3, 4]
         found = fm.roc_auc_interval(labels, scores)
-        assert (found.auc, found.low, found.high, found.standard_error) == (1.0, 1.0, 1.0, 0.0)
+        assert (found.auc, found.ci_low, found.ci_high, found.standard_error) == (1.0, 1.0, 1.0, 0.0)
         with pytest.warns(fm.UndefinedMetricWarning, match="no logit"):
             found = fm.roc_auc_interval(labels, scores, method="logit")
         assert (found.auc, found.standard_error) == (1.0, 0.0)
-        assert math.isnan(found.low)
-        assert math.isnan(found.high)
+        assert math.isnan(found.ci_low)
+        assert math.isnan(found.ci_high)
         with pytest.warns(fm.UndefinedMetricWarning, match="the variance is 0"):
             test = fm.delong_test(labels, scores, scores[::-1])
         assert test.effect_size == 1.0
@@ -374,14 +374,14 @@ class TestIntervals:
         z = 1.6448536269514722
         centre = math.log(found.auc / (1 - found.auc))
         reach = z * found.standard_error / (found.auc * (1 - found.auc))
-        for end, expected in ((found.low, centre - reach), (found.high, centre + reach)):
+        for end, expected in ((found.ci_low, centre - reach), (found.ci_high, centre + reach)):
             assert math.isclose(math.log(end / (1 - end)), expected, rel_tol=1e-12)
-        assert math.isclose(plain.high, plain.auc + z * plain.standard_error, rel_tol=1e-15)
+        assert math.isclose(plain.ci_high, plain.auc + z * plain.standard_error, rel_tol=1e-15)
         assert (found.auc, found.level, found.standard_error) == (plain.auc, 0.9, plain.standard_error)
 
     def test_clipped_to_the_unit_interval(self):
-        assert fm.roc_auc_interval([0, 1, 0, 1, 1], [1, 2, 3, 4, 5]).high == 1.0
-        assert fm.roc_auc_interval([1, 0, 1, 0, 0], [1, 2, 3, 4, 5]).low == 0.0
+        assert fm.roc_auc_interval([0, 1, 0, 1, 1], [1, 2, 3, 4, 5]).ci_high == 1.0
+        assert fm.roc_auc_interval([1, 0, 1, 0, 0], [1, 2, 3, 4, 5]).ci_low == 0.0
 
     def test_alternatives_and_tails(self):
         labels, one, two, _ = make_log(14, 6000)
@@ -391,10 +391,10 @@ class TestIntervals:
         assert both.statistic == less.statistic == greater.statistic > 20
         assert 0 < both.pvalue < 1e-80
         assert (greater.pvalue, less.pvalue) == (both.pvalue / 2, 1.0)
-        assert both.ci == greater.ci
+        assert both.interval == greater.interval
 
     def test_no_interval_expected(self):
-        assert fm.delong_test([0, 0, 1, 1], [1, 3, 2, 4], [1, 2, 3, 4], ci=None).ci is None
+        assert fm.delong_test([0, 0, 1, 1], [1, 3, 2, 4], [1, 2, 3, 4], ci=None).interval is None
 
 
 class TestBadInput:

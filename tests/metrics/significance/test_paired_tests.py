@@ -42,7 +42,7 @@ def test_t_is_scipy(pairs, alternative):
     )
     assert (result.df, result.n) == (len(pairs) - 1, len(pairs))
     low, high = stats.ttest_rel(first, second).confidence_interval(0.95)
-    assert result.ci == pytest.approx((low, high), rel=1e-7, abs=1e-7)
+    assert result.interval == pytest.approx((low, high), rel=1e-7, abs=1e-7)
     assert close(result.effect_size * math.sqrt(result.n), result.statistic, 1e-12)
 
 
@@ -51,7 +51,7 @@ def test_t_published():
     one = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
     result = fm.paired_t_test([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4], one)
     assert (round(result.statistic, 4), result.df, round(result.pvalue, 6)) == (4.0621, 9, 0.002833)
-    assert [round(end, 5) for end in result.ci] == [0.70011, 2.45989]
+    assert [round(end, 5) for end in result.interval] == [0.70011, 2.45989]
     assert round(result.estimate("mean difference").value, 2) == 1.58
 
 
@@ -72,10 +72,10 @@ def test_t_tails():
 @pytest.mark.parametrize("values", [[5.0] * 3, [0.1, 0.2, 0.3]])
 def test_t_of_constant_differences(values):
     result = fm.paired_t_test(values, values)
-    assert (result.statistic, result.pvalue, result.effect_size, result.ci) == (0.0, 1.0, 0.0, None)
+    assert (result.statistic, result.pvalue, result.effect_size, result.interval) == (0.0, 1.0, 0.0, None)
     assert "all differences are 0: p = 1" in result.method
     result = fm.paired_t_test(np.array(values) + 0.1, values)
-    assert (result.pvalue, result.ci) == (1.0, None)
+    assert (result.pvalue, result.interval) == (1.0, None)
     assert math.isnan(result.statistic)
     assert "all differences are 0.1: p = 1" in result.method
     assert close(result.estimate("mean difference").value, 0.1, 1e-12)
@@ -155,7 +155,7 @@ def test_wilcoxon_published():
     after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
     result = fm.wilcoxon(before, after, alternative="greater")
     assert (result.statistic, round(result.pvalue, 5)) == (40.0, 0.01953)
-    assert [round(end, 3) for end in result.ci] == [0.010, 0.786]
+    assert [round(end, 3) for end in result.interval] == [0.010, 0.786]
     assert round(result.estimate("median difference").value, 3) == 0.46
     # C. Darwin's maize, 15 pairs of plants, in eighths of an inch: T = 24, p = 0.0413 (the example of scipy's page).
     result = fm.wilcoxon([6, 8, 14, 16, 23, 24, 28, 29, 41, -48, 49, 56, 60, -67, 75])
@@ -180,16 +180,16 @@ def test_median_is_its_definition(differences):
 def test_interval_contains_the_shifts_that_are_not_rejected(n):
     """A shift inside the interval is not rejected at the level, one outside is."""
     differences = np.random.default_rng(n).normal(size=n)
-    low, high = fm.wilcoxon(differences).ci
+    low, high = fm.wilcoxon(differences).interval
     for inside, outside in ((low + 1e-9, low - 1e-9), (high - 1e-9, high + 1e-9)):
         assert fm.wilcoxon(differences - inside).pvalue > 0.05
         assert fm.wilcoxon(differences - outside).pvalue < 0.05
 
 
 def test_few_pairs_have_no_interval():
-    assert fm.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0]).ci is None
-    assert fm.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0, 6.5]).ci == (1.0, 6.5)
-    assert fm.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0], ci=1 - 2 / 2**5).ci == (1.0, 5.0)
+    assert fm.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0]).interval is None
+    assert fm.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0, 6.5]).interval == (1.0, 6.5)
+    assert fm.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0], ci=1 - 2 / 2**5).interval == (1.0, 5.0)
     assert fm.wilcoxon([1.0, 2.0, 3.0]).estimate("median difference").value == 2.0
     assert fm.wilcoxon([1.0, 2.0, 3.0], ci=None).estimates == ()
 
@@ -216,7 +216,7 @@ def test_selected_averages_equal_sorted_ones(kind, monkeypatch):
 def test_all_zero():
     for zero_method in ("wilcox", "pratt", "zsplit"):
         result = fm.wilcoxon([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], zero_method=zero_method)
-        assert (result.pvalue, result.ci) == (1.0, None)
+        assert (result.pvalue, result.interval) == (1.0, None)
         assert "all differences are 0: p = 1" in result.method
 
 
@@ -245,7 +245,7 @@ class TestBoth:
         first, second = np.random.default_rng(4).normal(size=(2, 30))
         one, other = test(first, second), test(second, first)
         assert (one.pvalue, one.effect_size) == (other.pvalue, -other.effect_size)
-        assert one.ci == (-other.ci[1], -other.ci[0])
+        assert one.interval == (-other.interval[1], -other.interval[0])
         less = test(second, first, alternative="less")
         assert test(first, second, alternative="greater").pvalue == pytest.approx(less.pvalue, rel=1e-15)
 

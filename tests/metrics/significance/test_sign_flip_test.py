@@ -144,9 +144,9 @@ def test_the_effect_and_its_interval():
     interval = stats.ttest_rel(a, b).confidence_interval(0.95)
     assert math.isclose(result.statistic, np.mean(a - b), rel_tol=1e-14)
     assert math.isclose(result.effect_size, np.mean(a - b) / np.std(a - b, ddof=1), rel_tol=1e-13)
-    np.testing.assert_allclose(result.ci, (interval.low, interval.high), rtol=1e-12)
-    assert (result.n, result.df, result.effect, result.ci_of) == (40, None, "Cohen's d_z", "mean difference")
-    assert fm.sign_flip_test(a, b, ci=None).ci is None
+    np.testing.assert_allclose(result.interval, (interval.low, interval.high), rtol=1e-12)
+    assert (result.n, result.df, result.effect, result.interval_of) == (40, None, "Cohen's d_z", "mean difference")
+    assert fm.sign_flip_test(a, b, ci=None).interval is None
     assert math.isclose(fm.sign_flip_test(a * 1e200, b * 1e200).effect_size, result.effect_size, rel_tol=1e-12)
 
 
@@ -160,19 +160,19 @@ def test_integer_weights_repeat_terms_of_the_mean():
     assert result.pvalue == fm.sign_flip_test((weights * differences)[kept]).pvalue
     even = fm.sign_flip_test(differences, weights=np.full(12, 2.5))
     plain = fm.sign_flip_test(differences)
-    np.testing.assert_allclose(even.ci, plain.ci, rtol=1e-12)
+    np.testing.assert_allclose(even.interval, plain.interval, rtol=1e-12)
     assert math.isclose(even.effect_size, plain.effect_size, rel_tol=1e-12)
 
 
 def test_differences_that_are_all_the_same():
     result = fm.sign_flip_test([1, 2, 3], [1, 2, 3])
-    assert (result.statistic, result.pvalue, result.effect_size, result.ci) == (0.0, 1.0, 0.0, (0.0, 0.0))
+    assert (result.statistic, result.pvalue, result.effect_size, result.interval) == (0.0, 1.0, 0.0, (0.0, 0.0))
     assert result.method == "sign-flip test; all differences are 0: p = 1"
     result = fm.sign_flip_test([0.1] * 10)
-    assert (result.statistic, result.pvalue, result.ci) == (0.1, 2**-9, (0.1, 0.1))
+    assert (result.statistic, result.pvalue, result.interval) == (0.1, 2**-9, (0.1, 0.1))
     assert result.effect_size == math.inf
     one = fm.sign_flip_test([3], [1])
-    assert (one.statistic, one.pvalue, one.ci) == (2.0, 1.0, None)
+    assert (one.statistic, one.pvalue, one.interval) == (2.0, 1.0, None)
     assert math.isnan(one.effect_size)
 
 
@@ -239,7 +239,7 @@ def test_kernels_accept_empty_input():
 def test_scipy_is_not_needed(monkeypatch):
     for module in ("scipy", "scipy.special", "scipy.stats"):
         monkeypatch.setitem(sys.modules, module, None)
-    assert fm.sign_flip_test([1, 2, 3, -1], [0, 0, 1, 1]).ci is not None
+    assert fm.sign_flip_test([1, 2, 3, -1], [0, 0, 1, 1]).interval is not None
     runs = {"a": {"q": {"d": 1.0, "e": 0.5}}, "b": {"q": {"d": 0.5, "e": 1.0}}}
     assert fm.compare_runs({"q": {"d": 1, "e": 0}}, runs, "map")["map"].pvalue == 1.0
     by_t = fm.compare_runs({f"q{n}": {"d": n % 2} for n in range(3)}, two_runs(), "map", test="t")

@@ -20,7 +20,7 @@ def test_pairs_of_any_size(test, exponent):
     plain = test(ONE, OTHER)
     scaled = test(np.ldexp(ONE, exponent), np.ldexp(OTHER, exponent))
     assert (scaled.pvalue, scaled.effect_size) == (plain.pvalue, plain.effect_size)
-    for end, wanted in zip(scaled.ci or (), plain.ci or (), strict=True):
+    for end, wanted in zip(scaled.interval or (), plain.interval or (), strict=True):
         assert math.isclose(end, math.ldexp(wanted, exponent), rel_tol=1e-12)
 
 
@@ -31,8 +31,9 @@ def test_samples_of_any_size(exponent, paired):
     plain = fm.tukey_hsd(*samples, paired=paired)
     scaled = fm.tukey_hsd(*(np.ldexp(one, exponent) for one in samples), paired=paired)
     for result, wanted in zip(scaled.results, plain.results, strict=True):
-        assert result[:4] == wanted[:4]
-        assert result.ci == tuple(math.ldexp(end, exponent) for end in wanted.ci)
+        assert tuple(result) == tuple(wanted)
+        assert (result.df, result.effect_size) == (wanted.df, wanted.effect_size)
+        assert result.interval == tuple(math.ldexp(end, exponent) for end in wanted.interval)
         assert result.estimates[0].value == math.ldexp(wanted.estimates[0].value, exponent)
 
 
@@ -62,7 +63,7 @@ def test_every_test_of_means_estimates_the_difference():
         result = test(ONE, OTHER)
         estimate = result.estimate("mean difference")
         assert math.isclose(estimate.value, 0.9, rel_tol=1e-14)
-        assert estimate.ci == result.ci
+        assert estimate.interval == result.interval
 
 
 @each_case(
@@ -111,7 +112,7 @@ def test_frames_are_mappings_of_columns():
 def test_auc_interval_has_the_attributes_of_tests():
     labels, scores = [0, 0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.3, 0.9]
     found = fm.roc_auc_interval(labels, scores, ci=0.9)
-    assert found.ci == (found.low, found.high)
+    assert found.interval == (found.ci_low, found.ci_high)
     assert (found.level, found.n) == (0.9, 6)
     assert_raises(
         ValueError, r"ci must be a number between 0 and 1, .*; found 90", fm.roc_auc_interval, labels, scores, ci=90

@@ -39,8 +39,8 @@ def test_aspirin():
     """Physicians' Health Study, in Agresti's Categorical Data Analysis: heart attacks of 11,034 and 11,037."""
     result = fm.two_proportion_test(189, 11034, 104, 11037, ci_method="wald")
     assert near(result.statistic, 5.001, 3)
-    assert [round(end, 3) for end in result.ci] == [0.005, 0.011]
-    assert [round(end + 1, 2) for end in result.estimate("lift").ci] == [1.43, 2.31]
+    assert [round(end, 3) for end in result.interval] == [0.005, 0.011]
+    assert [round(end + 1, 2) for end in result.estimate("lift").interval] == [1.43, 2.31]
     assert near(fm.chi2_test([[189, 10845], [104, 10933]]).statistic, 24.429, 3)
 
 
@@ -54,7 +54,7 @@ def test_newcombes_table():
         ((0, 10, 0, 20), [-0.1611, 0.2775]),
         ((10, 10, 0, 20), [0.6791, 1.0]),
     ):
-        assert [round(end, 4) for end in fm.two_proportion_test(*counts).ci] == ends
+        assert [round(end, 4) for end in fm.two_proportion_test(*counts).interval] == ends
 
 
 def test_approval_of_the_president():
@@ -70,7 +70,7 @@ def test_sleep():
     result = fm.paired_t_test(one, [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
     assert near(result.statistic, -4.0621, 4)
     assert near(result.pvalue, 0.002833, 6)
-    assert [round(end, 7) for end in result.ci] == [-2.4598858, -0.7001142]
+    assert [round(end, 7) for end in result.interval] == [-2.4598858, -0.7001142]
 
 
 def test_false_discoveries():

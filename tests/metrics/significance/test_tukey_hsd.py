@@ -71,17 +71,17 @@ def test_is_scipy_and_statsmodels(sizes):
     for number, ((i, j), one) in enumerate(zip(result.pairs, result.results, strict=True)):
         assert close(one.estimates[0].value, peer.statistic[i, j], 1e-12, 1e-12)
         assert close(one.pvalue, peer.pvalue[i, j], 1e-6, 1e-10)
-        assert one.ci == pytest.approx((intervals.low[i, j], intervals.high[i, j]), rel=1e-6)
+        assert one.interval == pytest.approx((intervals.low[i, j], intervals.high[i, j]), rel=1e-6)
         # statsmodels subtracts the first from the second.
         assert close(one.pvalue, float(other.pvalues[number]), 1e-3, 1e-4)
-        assert one.ci == pytest.approx(-other.confint[number][::-1], rel=1e-3)
+        assert one.interval == pytest.approx(-other.confint[number][::-1], rel=1e-3)
         assert (one.df, one.n) == (sum(sizes) - len(sizes), sum(sizes))
 
 
 def test_published():
     result = fm.tukey_hsd(*REMEDIES)
     assert [round(one.pvalue, 3) for one in result.results] == [0.014, 0.98, 0.02]
-    assert [round(end, 3) for end in result.pair(0, 1).ci] == [-8.249, -0.951]
+    assert [round(end, 3) for end in result.pair(0, 1).interval] == [-8.249, -0.951]
 
 
 def test_paired_is_two_way_analysis():
@@ -99,8 +99,8 @@ def test_paired_is_two_way_analysis():
     (two,) = fm.tukey_hsd(table[:, 0], table[:, 1], paired=True).results
     t_test = fm.paired_t_test(table[:, 0], table[:, 1])
     assert close(two.pvalue, t_test.pvalue, 1e-11)
-    assert two.ci == pytest.approx(t_test.ci, rel=1e-10)
-    assert fm.tukey_hsd(table[:, 0], table[:, 1]).results[0].ci[1] > two.ci[1]
+    assert two.interval == pytest.approx(t_test.interval, rel=1e-10)
+    assert fm.tukey_hsd(table[:, 0], table[:, 1]).results[0].interval[1] > two.interval[1]
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -119,12 +119,13 @@ def test_names_and_table():
     result = fm.tukey_hsd(named)
     assert (result.names, result.pairs) == (("a", "b", "c"), (("a", "b"), ("a", "c"), ("b", "c")))
     one, other = result.pair("a", "b"), result.pair("b", "a")
-    assert (other.pvalue, other.effect_size, other.ci) == (one.pvalue, -one.effect_size, (-one.ci[1], -one.ci[0]))
-    assert other.estimates[0] == ("difference", -one.estimates[0].value, other.ci)
+    assert (other.pvalue, other.effect_size) == (one.pvalue, -one.effect_size)
+    assert other.interval == (-one.interval[1], -one.interval[0])
+    assert other.estimates[0] == fm.Estimate("difference", -one.estimates[0].value, other.interval)
     lines = str(result).splitlines()
     assert len(lines) == 4
-    assert lines[0].split()[:4] == ["pair", "difference", "low", "high"]
-    assert fm.tukey_hsd(named, ci=None).results[0].ci is None
+    assert lines[0].split()[:4] == ["pair", "difference", "ci_low", "ci_high"]
+    assert fm.tukey_hsd(named, ci=None).results[0].interval is None
     assert len(str(fm.tukey_hsd(named, ci=None)).splitlines()) == 4
     assert_raises(ValueError, "no pair 'a', 'd'; the systems are 'a', 'b', 'c'", result.pair, "a", "d")
 
@@ -132,8 +133,8 @@ def test_names_and_table():
 def test_no_variance():
     for paired in (False, True):
         same, apart = fm.tukey_hsd([1.0, 1.0], [1.0, 1.0], [2.0, 2.0], paired=paired).results[:2]
-        assert (same.statistic, same.pvalue, same.ci) == (0.0, 1.0, None)
-        assert (apart.pvalue, apart.ci) == (1.0, None)
+        assert (same.statistic, same.pvalue, same.interval) == (0.0, 1.0, None)
+        assert (apart.pvalue, apart.interval) == (1.0, None)
         assert math.isnan(apart.statistic)
         assert "no variance: p = 1" in apart.method
     first = np.random.default_rng(3).normal(size=20)

@@ -47,15 +47,15 @@ def test_intervals_are_statsmodels(a, b, ci):
     for ours, theirs in (("newcombe", "newcomb"), ("wald", "wald")):
         result = fm.two_proportion_test(*a, *b, ci=ci, ci_method=ours)
         wanted = interval(*a, *b, method=theirs, compare="diff", alpha=1 - ci)
-        assert result.ci == pytest.approx(wanted, rel=1e-9, abs=1e-9)
-        assert result.estimate("difference").ci == result.ci
+        assert result.interval == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+        assert result.estimate("difference").interval == result.interval
     lift = result.estimate("lift")
     if a[0] and b[0]:
         wanted = interval(*a, *b, method="log", compare="ratio", alpha=1 - ci)
-        assert lift.ci == pytest.approx([one - 1 for one in wanted], rel=1e-9, abs=1e-9)
+        assert lift.interval == pytest.approx([one - 1 for one in wanted], rel=1e-9, abs=1e-9)
         assert close(lift.value, (a[0] / a[1]) / (b[0] / b[1]) - 1, 1e-9, 1e-12)
     else:
-        assert lift.ci is None
+        assert lift.interval is None
 
 
 @given(SHARES, SHARES)
@@ -75,7 +75,7 @@ def test_square_is_chi_square_of_the_table(a, b):
 def test_b_minus_a_is_the_other_way_round(a, b):
     one, other = fm.two_proportion_test(*a, *b), fm.two_proportion_test(*b, *a)
     assert (one.statistic, one.pvalue) == (-other.statistic, other.pvalue)
-    assert one.ci == pytest.approx([-other.ci[1], -other.ci[0]], rel=1e-12, abs=1e-15)
+    assert one.interval == pytest.approx([-other.interval[1], -other.interval[0]], rel=1e-12, abs=1e-15)
     less = fm.two_proportion_test(*b, *a, alternative="less").pvalue
     assert fm.two_proportion_test(*a, *b, alternative="greater").pvalue == less
 
@@ -89,7 +89,7 @@ def test_published_intervals():
         ((5, 56, 0, 29), -0.0381, 0.1926),
         ((10, 10, 0, 10), 0.6075, 1.0),
     ]:
-        assert [round(end, 4) for end in fm.two_proportion_test(*shares).ci] == [low, high]
+        assert [round(end, 4) for end in fm.two_proportion_test(*shares).interval] == [low, high]
 
 
 def test_tail_of_shares():
@@ -105,11 +105,11 @@ def test_no_success_and_no_failure():
         result = fm.two_proportion_test(*shares)
         assert (result.statistic, result.pvalue) == (0.0, 1.0)
         assert words in result.method
-        assert result.ci[0] < 0 < result.ci[1]
-    assert fm.two_proportion_test(1, 10, 0, 10).estimate("lift")[1:] == (math.inf, None)
+        assert result.interval[0] < 0 < result.interval[1]
+    assert fm.two_proportion_test(1, 10, 0, 10).estimate("lift") == fm.Estimate("lift", math.inf, None)
     assert math.isnan(fm.two_proportion_test(0, 10, 0, 10).estimate("lift").value)
-    assert fm.two_proportion_test(0, 10, 5, 10).estimate("lift")[1:] == (-1.0, None)
-    assert fm.two_proportion_test(1, 10, 2, 10, ci=None).ci is None
+    assert fm.two_proportion_test(0, 10, 5, 10).estimate("lift") == fm.Estimate("lift", -1.0)
+    assert fm.two_proportion_test(1, 10, 2, 10, ci=None).interval is None
 
 
 @each_case(
@@ -183,7 +183,7 @@ def test_mcnemar_intervals_have_their_tails(b, c, ci):
     stats = pytest.importorskip("scipy.stats")
     tail, n = (1 - ci) / 2, b + c
     for method, half in (("exact", 0.0), ("mid-p", 0.5)):
-        low, high = fm.mcnemar_test(b, c, method=method, ci=ci).ci
+        low, high = fm.mcnemar_test(b, c, method=method, ci=ci).interval
         if b:
             p = low / (1 + low)
             assert close(stats.binom.sf(b - 1, n, p) - half * stats.binom.pmf(b, n, p), tail, 1e-8)
@@ -194,7 +194,7 @@ def test_mcnemar_intervals_have_their_tails(b, c, ci):
             assert close(stats.binom.cdf(b, n, p) - half * stats.binom.pmf(b, n, p), tail, 1e-8)
         else:
             assert high == math.inf
-    low, high = fm.mcnemar_test(b, c, method="chi2", ci=ci).ci
+    low, high = fm.mcnemar_test(b, c, method="chi2", ci=ci).interval
     wilson = statsmodels_proportions().proportion_confint(b, n, 1 - ci, "wilson")
     assert (low / (1 + low) if low else 0.0) == pytest.approx(wilson[0], rel=1e-9, abs=1e-9)
     assert (high / (1 + high) if high < math.inf else 1.0) == pytest.approx(wilson[1], rel=1e-9)
@@ -221,7 +221,7 @@ def test_forms_of_mcnemar_agree():
 def test_never_apart():
     for method in ("exact", "mid-p", "chi2"):
         result = fm.mcnemar_test(0, 0, method=method)
-        assert (result.pvalue, result.ci, result.n) == (1.0, None, 0)
+        assert (result.pvalue, result.interval, result.n) == (1.0, None, 0)
         assert "never apart: p = 1" in result.method
     assert fm.mcnemar_test(5, 5, method="mid-p").pvalue == 1.0
     assert fm.mcnemar_test(5, 5).pvalue == 1.0

@@ -61,7 +61,7 @@ def assert_same(found, systems, scores):
             score = found.systems[name][metric]
             assert math.isclose(score.score, result.score, rel_tol=1e-14)
             assert math.isclose(score.mean, result.mean, rel_tol=2e-6)
-            assert math.isclose(score.ci, result.ci, rel_tol=1e-4, abs_tol=1e-5)
+            assert math.isclose(score.half_width, result.ci, rel_tol=1e-4, abs_tol=1e-5)
             if result.p_value is not None:
                 assert found.difference(metric, other=name).pvalue == result.p_value
                 pvalues.add(result.p_value)
@@ -140,8 +140,8 @@ def test_attributes_of_a_comparison():
     one = found.difference("chrf", other="a")
     assert (one.n_units, one.method) == (60, "paired bootstrap (50 samples)")
     assert "|seed:12345|bs:50|" in one.signature
-    assert one.value_b == fm.corpus_chrf(systems["a"], [references]).score
-    assert found.to_dict()["systems"]["a"]["chrf"]["score"] == one.value_b
+    assert one.other_value == fm.corpus_chrf(systems["a"], [references]).score
+    assert found.to_dict()["systems"]["a"]["chrf"]["score"] == one.other_value
     assert "paired by segment" in str(found)
     assert found == fm.compare_texts(systems, references, "chrf", replicates=50, baseline="b", correction="holm")
     assert found != fm.compare_texts(systems, references, "chrf", replicates=50, baseline="b", correction=None)

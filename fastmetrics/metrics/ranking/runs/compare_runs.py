@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.decided_differences import decide_tested
+from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.comparison.mean_differences import MeanDifference, mean_difference
 from fastmetrics._core.comparison.multiple_testing import read_correction
 from fastmetrics._core.comparison.randomisation_test import randomisation_test
@@ -160,7 +161,7 @@ def compare_runs(
     >>> second = {f"q{n}": {"d1": 0.3, "d2": 0.2} for n in range(5)} | {"q5": {"d1": 0.1, "d2": 0.2}}
     >>> comparison = fm.compare_runs(qrels, {"first": first, "second": second}, ["mrr", "p@1"])
     >>> one = comparison["mrr"]
-    >>> one.value_a, round(one.value_b, 4), (one.won, one.lost, one.tied), one.pvalue, one.adjusted_pvalue
+    >>> one.baseline_value, round(one.other_value, 4), (one.won, one.lost, one.tied), one.pvalue, one.adjusted_pvalue
     (0.5, 0.9167, (5, 0, 1), 0.0625, 0.125)
     """
     started = perf_counter()
