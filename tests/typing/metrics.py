@@ -23,7 +23,7 @@ revealed = [
     reveal_type(fm.ks_statistic(labels, scores)),  # reveals: float
     reveal_type(fm.partial_auc_score(labels, scores, max_fpr=0.1, standardize=True)),  # reveals: float
     reveal_type(fm.average_precision_score(labels, scores, pos_label=1)),  # reveals: float
-    reveal_type(fm.equal_error_rate(labels, scores, method="mean").value),  # reveals: float
+    reveal_type(fm.equal_error_rate(labels, scores, method="mean").threshold),  # reveals: float
     reveal_type(fm.best_threshold(labels, scores, metric="f1").threshold),  # reveals: float
     reveal_type(fm.auc([0.0, 1.0], [0.0, 1.0])),  # reveals: float
 ]
