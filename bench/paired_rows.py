@@ -222,7 +222,7 @@ def significance_rows() -> list[Row]:
     return [
         Row("delong_test", "significance", of("delong_test", "models"), significance_values),
         Row("roc_auc_interval", "significance", lambda d: partial(fm.roc_auc_interval, *d.models[:2]),
-            lambda found: (found.auc, found.low, found.high)),
+            lambda found: (found.auc, found.ci_low, found.ci_high)),
         Row("sign_flip_test", "significance", lambda d: partial(fm.sign_flip_test, d.differences), significance_values),
         Row("chi2_test 2 x 2", "significance", lambda d: partial(fm.chi2_test, d.table), significance_values),
         Row("mcnemar_test", "significance", lambda d: partial(fm.mcnemar_test, d.table), significance_values),

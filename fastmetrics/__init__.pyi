@@ -4,6 +4,7 @@ Type checkers and editors read it, and so does fastmetrics/__init__.py: a name's
 """
 
 from fastmetrics._core.comparison.comparison import Comparison
+from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.comparison.sample_sizes import sample_size
 from fastmetrics._core.comparison.test_results import Estimate
 from fastmetrics._core.comparison.test_results import SignificanceResult
@@ -203,15 +204,15 @@ from fastmetrics.metrics.text.tokens.tokenizers import tokenize
 
 __all__ = [
     "Accumulator", "AucInterval", "BestThreshold", "BleuScore", "COCO", "COCOeval", "CategoryTable", "ChrfScore",
-    "CocoResult", "Comparison", "EqualErrorRate", "ErrorTable", "Estimate", "Evaluation", "GroupTable", "MeteorScore",
-    "Metric", "NistScore", "RankingResult", "RankingTable", "Report", "Result", "RougeResult", "RougeScore",
-    "ScoreOrder", "SegmentStatistics", "SignificanceResult", "SystemScore", "Task", "TerScore", "TextComparison",
-    "TextFile", "TrainingMetrics", "TrecQrels", "TrecResult", "TrecRun", "TukeyResult", "UndefinedMetricWarning",
-    "VocResult", "__version__", "accuracy_score", "adjusted_mutual_info_score", "adjusted_rand_score", "auc",
-    "auc_at_k", "auc_by_group", "average_precision_at_k", "average_precision_score", "balanced_accuracy_score",
-    "benjamini_hochberg", "best_threshold", "box_iou", "bpref", "brier_score_loss", "calibration_curve",
-    "calinski_harabasz_score", "chi2_test", "class_likelihood_ratios", "classification_report", "clipped_rows",
-    "coco_map", "cohen_kappa_score", "compare", "compare_reports", "compare_runs", "compare_texts",
+    "CocoResult", "Comparison", "Difference", "EqualErrorRate", "ErrorTable", "Estimate", "Evaluation", "GroupTable",
+    "MeteorScore", "Metric", "NistScore", "RankingResult", "RankingTable", "Report", "Result", "RougeResult",
+    "RougeScore", "ScoreOrder", "SegmentStatistics", "SignificanceResult", "SystemScore", "Task", "TerScore",
+    "TextComparison", "TextFile", "TrainingMetrics", "TrecQrels", "TrecResult", "TrecRun", "TukeyResult",
+    "UndefinedMetricWarning", "VocResult", "__version__", "accuracy_score", "adjusted_mutual_info_score",
+    "adjusted_rand_score", "auc", "auc_at_k", "auc_by_group", "average_precision_at_k", "average_precision_score",
+    "balanced_accuracy_score", "benjamini_hochberg", "best_threshold", "box_iou", "bpref", "brier_score_loss",
+    "calibration_curve", "calinski_harabasz_score", "chi2_test", "class_likelihood_ratios", "classification_report",
+    "clipped_rows", "coco_map", "cohen_kappa_score", "compare", "compare_reports", "compare_runs", "compare_texts",
     "completeness_score", "confusion_matrix", "confusion_matrix_at_thresholds", "contingency_matrix", "copc",
     "corpus_bleu", "corpus_chrf", "corpus_meteor", "corpus_nist", "corpus_ter", "coverage_error", "cumulative_gain",
     "d2_absolute_error_score", "d2_brier_score", "d2_log_loss_score", "d2_pinball_score", "d2_tweedie_score",

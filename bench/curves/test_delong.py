@@ -125,7 +125,7 @@ def test_coverage(timing):
             common = random.standard_normal(2000)
             one, two = (0.6 * common + 0.8 * random.standard_normal(2000) + labels for _ in range(2))
             found = fm.roc_auc_interval(labels, one)
-            inside += found.low <= area <= found.high
+            inside += found.ci_low <= area <= found.ci_high
             same += fm.delong_test(labels, one, two).pvalue > 0.05
         assert 0.93 <= inside / COVERAGE_LOGS <= 0.97
         assert 0.93 <= same / COVERAGE_LOGS <= 0.97

@@ -12,7 +12,8 @@ from generated import PACKAGE
 
 # The modules outside of `metrics` whose names are public. A list `__all__` anywhere else is of that package alone.
 ENGINE_MODULES = (
-    "_core/comparison/comparison.py", "_core/comparison/sample_sizes.py", "_core/comparison/test_results.py",
+    "_core/comparison/comparison.py", "_core/comparison/difference.py",
+    "_core/comparison/sample_sizes.py", "_core/comparison/test_results.py",
     "_core/registry/parsed_metric.py", "_core/registry/registration.py", "_core/undefined.py", "_version.py",
     "engine/accumulator.py", "engine/compare.py", "engine/compare_reports.py", "engine/evaluate.py",
     "engine/evaluation/evaluation.py", "engine/plan/tasks.py", "engine/results/report.py", "engine/results/result.py",
