@@ -139,7 +139,7 @@ from fastmetrics.metrics.ranking.runs.trec_files import TrecQrels
 from fastmetrics.metrics.ranking.runs.trec_files import TrecRun
 from fastmetrics.metrics.ranking.runs.trec_files import read_qrels
 from fastmetrics.metrics.ranking.runs.trec_files import read_run
-from fastmetrics.metrics.ranking.runs.trec_measures import trec_measure_names
+from fastmetrics.metrics.ranking.runs.trec_measure_names import trec_measure_names
 from fastmetrics.metrics.regression.d2_pinball_score import d2_absolute_error_score
 from fastmetrics.metrics.regression.d2_pinball_score import d2_pinball_score
 from fastmetrics.metrics.regression.errors_by_group import ErrorTable

@@ -10,7 +10,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.registry import Metric
+from fastmetrics._core.registry import Metrics
 from fastmetrics.engine.evaluation.evaluation import Evaluation, check_same_question, question_of_call
 from fastmetrics.engine.evaluation.options.option import ACCUMULATOR
 from fastmetrics.engine.input.input_options import InputOptions
@@ -44,8 +44,9 @@ class Accumulator:
 
     Parameters
     ----------
-    metrics : sequence of str, or str
-        Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
+    metrics : sequence of str, or str, optional
+        Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
+        commas. None: the default metrics of the columns that are given, as on the command line. `list_metrics` lists
         them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
         "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
         takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,
@@ -187,7 +188,7 @@ class Accumulator:
 
     def __init__(
         self,
-        metrics: str | Metric | Sequence[str | Metric] | Evaluation,
+        metrics: Metrics | Evaluation | None = None,
         *,
         label: ColumnName | Sequence[ColumnName] | None = None,
         score: ColumnName | Sequence[ColumnName] | None = None,

@@ -12,7 +12,7 @@ from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.test_results import check_level
 from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.registry import Metric
+from fastmetrics._core.registry import Metrics
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
 from fastmetrics.engine.evaluation.options.option import COMPARE
 from fastmetrics.engine.input.input_options import InputOptions
@@ -45,7 +45,7 @@ COMPARED = {SCORE_ROLE: "scores", PREDICTION_ROLE: "predictions", PROBABILITIES_
 
 def compare(
     data: Log,
-    metrics: str | Metric | Sequence[str | Metric] | Evaluation,
+    metrics: Metrics | Evaluation | None = None,
     *,
     scores: Sequence[ColumnName] | None = None,
     label: ColumnName | Sequence[ColumnName] | None = None,
@@ -100,8 +100,9 @@ def compare(
         ``__arrow_c_stream__``; a dict of arrays, a structured array, a list of dicts; a list or an iterator of any of
         these. docs/inputs.md has what to type for each. CSV has no types: Arrow infers them, so an id written 007 is
         read as the integer 7 unless `format_options` has its type.
-    metrics : sequence of str, or str
-        Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
+    metrics : sequence of str, or str, optional
+        Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
+        commas. None: the default metrics of the columns that are given, as on the command line. `list_metrics` lists
         them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
         "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
         takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,
@@ -293,7 +294,7 @@ def plan_comparison(
     given = {**arguments, "probabilities": models_of(arguments["probabilities"])}
     if isinstance(given["tasks"], Mapping):
         given["tasks"] = {name: with_models(task) for name, task in given["tasks"].items()}
-    question = question_of_call(function, given, KEYWORDS)
+    question = question_of_call(function, given, KEYWORDS, compared=True)
     if question is given["metrics"] and question.ci is None:
         question = question.replace(ci=given["ci"])
     check_level(question.ci, required=True)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.registry import Metric
+from fastmetrics._core.registry import Metrics
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
 from fastmetrics.engine.evaluation.options.option import EVALUATE
 from fastmetrics.engine.input.input_options import InputOptions
@@ -28,7 +28,7 @@ __all__ = ["evaluate"]
 
 def evaluate(
     data: Log,
-    metrics: str | Metric | Sequence[str | Metric] | Evaluation,
+    metrics: Metrics | Evaluation | None = None,
     *,
     label: ColumnName | Sequence[ColumnName] | None = None,
     score: ColumnName | Sequence[ColumnName] | None = None,
@@ -78,8 +78,9 @@ def evaluate(
         ``__arrow_c_stream__``; a dict of arrays, a structured array, a list of dicts; a list or an iterator of any of
         these. docs/inputs.md has what to type for each. CSV has no types: Arrow infers them, so an id written 007 is
         read as the integer 7 unless `format_options` has its type.
-    metrics : sequence of str, or str
-        Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
+    metrics : sequence of str, or str, optional
+        Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
+        commas. None: the default metrics of the columns that are given, as on the command line. `list_metrics` lists
         them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
         "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
         takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.kinds import MODEL_ROLES
-from fastmetrics._core.registry import Metric
+from fastmetrics._core.registry import Metrics, list_metrics_of, parse
 from fastmetrics.engine.accumulator import Accumulator
 from fastmetrics.engine.evaluation.options import OPTIONS
 from fastmetrics.engine.evaluation.options.option import COLUMN, COLUMNS, MODELS
-from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.results.report import Report
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ class TrainingMetrics:
 
     def __init__(
         self,
-        metrics: str | Metric | Sequence[str | Metric],
+        metrics: Metrics | None = None,
         *,
         approximate: bool = False,
         state_size: int | str = "4MiB",
@@ -82,8 +81,10 @@ class TrainingMetrics:
         memory_limit: int | str | None = None,
         spill_dir: str | os.PathLike[str] | None = None,
     ) -> None:
-        make_plan(metrics, MODEL_ROLES)  # a wrong name is an error here, not in the first epoch
-        self._metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
+        # A wrong name is an error here, not in the first epoch. Forms depend on the arrays that come.
+        self._metrics = None if metrics is None else list_metrics_of(metrics)
+        for metric in self._metrics or ():
+            parse(metric, MODEL_ROLES)
         self._question: dict[str, Any] = {"approximate": approximate, "state_size": state_size}
         self._run: dict[str, Any] = {"n_threads": n_threads, "memory_limit": memory_limit, "spill_dir": spill_dir}
         self._rows: Accumulator | None = None

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.optional_imports import LazyModule, check_version, pyarrow
-from fastmetrics._core.registry import Metric
+from fastmetrics._core.registry import Metrics
 from fastmetrics.distributed.decisions import Decision
 from fastmetrics.distributed.runner import Runner, compare_with, evaluate_with
 from fastmetrics.distributed.tasks import (
@@ -38,7 +38,7 @@ __all__ = ["compare", "evaluate"]
 
 def evaluate(
     dataset: Any,
-    metrics: str | Metric | Sequence[str | Metric] | Evaluation,
+    metrics: Metrics | Evaluation | None = None,
     *,
     label: ColumnName | Sequence[ColumnName] | None = None,
     score: ColumnName | Sequence[ColumnName] | None = None,
@@ -74,8 +74,9 @@ def evaluate(
     Parameters
     ----------
     dataset : ray.data.Dataset
-    metrics : sequence of str, or str
-        Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
+    metrics : sequence of str, or str, optional
+        Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
+        commas. None: the default metrics of the columns that are given, as on the command line. `list_metrics` lists
         them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
         "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
         takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,
@@ -206,7 +207,7 @@ def evaluate(
 
 def compare(
     dataset: Any,
-    metrics: str | Metric | Sequence[str | Metric] | Evaluation,
+    metrics: Metrics | Evaluation | None = None,
     *,
     scores: Sequence[ColumnName] | None = None,
     label: ColumnName | Sequence[ColumnName] | None = None,
@@ -243,8 +244,9 @@ def compare(
     Parameters
     ----------
     dataset : ray.data.Dataset
-    metrics : sequence of str, or str
-        Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
+    metrics : sequence of str, or str, optional
+        Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
+        commas. None: the default metrics of the columns that are given, as on the command line. `list_metrics` lists
         them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
         "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
         takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,

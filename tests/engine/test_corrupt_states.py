@@ -228,8 +228,8 @@ NONSENSE = {
     # fields of the header
     "metric": ("integers", set_question(metrics=["aucc"]), "unknown metric"),
     "no metric": ("integers", set_question(metrics=[]), "metrics is empty"),
-    "metrics that are numbers": ("integers", set_question(metrics=[1]), "not a metric string"),
-    "metrics that are nothing": ("integers", set_question(metrics=None), "metrics is empty"),
+    "metrics that are numbers": ("integers", set_question(metrics=[1]), "list of metric strings; found 1"),
+    "metrics that are nothing": ("integers", set_question(metrics=None), "damaged"),
     "names that are numbers": ("integers", set_question(label=[1.5]), "label must be the name of a column"),
     "no group": ("integers", set_question(group=None), "computed inside groups"),
     "another label": ("integers", set_question(label=["a", "b"]), "damaged"),

@@ -473,3 +473,17 @@ def test_a_spark_connect_session(spark, path, tmp_path):
     assert "connect" in found["session"]
     assert found["same"]
     assert "label column 'day' has 2" in found["error"]
+
+
+@each_case(
+    "metrics",
+    [
+        lambda: "auc, logloss",
+        lambda: (name for name in ("auc", "logloss")),
+        lambda: [fm.roc_auc_score, fm.Metric.logloss()],
+    ],
+)
+def test_every_list_of_metrics_is_read(spark, metrics):
+    frame = spark.createDataFrame([(1, 0.25), (0, 0.5), (1, 0.75)], ["y", "p"])
+    report = evaluate(frame, metrics(), label="y", score="p", **NO_GROUP)
+    assert [result.metric for result in report] == ["auc", "logloss"]

@@ -37,7 +37,7 @@ revealed: list[object] = [
 ]
 
 # Wrong uses are errors: under --strict an ignore that nothing needs is itself an error.
-fm.Accumulator()  # type: ignore[call-arg]
+fm.Accumulator([1])  # type: ignore[list-item]
 fm.Accumulator(["auc"], label="y", score=0.5)  # type: ignore[arg-type]
 fm.Accumulator(["auc"], label="y", score="p", state_size=4.0)  # type: ignore[arg-type]
 state.merge(state.to_bytes())  # type: ignore[arg-type]

@@ -56,7 +56,7 @@ revealed = [
 warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
 
 # Wrong uses are errors: under --strict an ignore that nothing needs is itself an error.
-fm.evaluate("log.parquet")  # type: ignore[call-arg]
+fm.evaluate()  # type: ignore[call-arg]
 fm.evaluate("log.parquet", ["auc"], label="y", score=0.5)  # type: ignore[arg-type]
 fm.evaluate("log.parquet", ["auc"], label="y", score="p", progress=print)
 report[0]  # type: ignore[index]

@@ -53,7 +53,7 @@ PLACES = {
 }
 SEVERAL = "ColumnName | Sequence[ColumnName] | None"
 ANNOTATIONS = {
-    kinds.METRICS: "str | Metric | Sequence[str | Metric] | None",
+    kinds.METRICS: "Metrics | None",
     kinds.COLUMN: "ColumnName | None",
     kinds.COLUMNS: SEVERAL,
     kinds.UNITS: SEVERAL,

@@ -76,8 +76,12 @@ class Metric(metaclass=MetricNames):
         k: int | None = None,
         columns: dict[str, tuple[str, ...]] | None = None,
         shown: frozenset[str] = frozenset(),
+        written: frozenset[str] = frozenset(),
     ) -> None:
-        """`columns` are those that the metric string names itself, by role. `repr` writes the arguments in `shown`."""
+        """`columns` are those that the metric string names itself, by role. `repr` writes the arguments in `shown`.
+
+        `written` are the arguments that the string has, or that its name means.
+        """
         self.spec = spec
         given = {name: arguments[name] for name in STAT_DEFAULTS if name in arguments and name not in spec.parameters}
         of_groups, self.group_stat = read_stat(given)
@@ -86,6 +90,7 @@ class Metric(metaclass=MetricNames):
         self.k = k
         self.columns = columns or {}
         self.shown = shown
+        self.written = written
         self.roles = {role: kind.with_arguments(self.arguments) for role, kind in spec.roles.items()}
 
     @classmethod
@@ -384,7 +389,7 @@ def read_metric(text: str, resolved: Resolved, model_roles: Sequence[str]) -> Me
     columns = {role: arguments.pop(role) for role in column_roles(form) if role in arguments}
     # Without these words the text would mean another form.
     shown = arguments if form is not choose_form(spec.forms, model_roles) else ()
-    metric = Metric(form, arguments, k, columns, frozenset(shown))
+    metric = Metric(form, arguments, k, columns, frozenset(shown), frozenset(arguments))
     if metric.group_stat is not None:
         check_group_values(repr(metric), metric.mean_statistics())
     return metric

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from fastmetrics._core.immutable import EMPTY, Immutable
-from fastmetrics._core.registry import Metric
+from fastmetrics._core.registry import Metrics
 from fastmetrics._core.upper_layers import ask
 from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS, OPTIONS
 from fastmetrics.engine.evaluation.refusals import refuse
@@ -37,7 +37,8 @@ class Evaluation(Immutable):
     Parameters
     ----------
     metrics : sequence of str, or str, optional
-        Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
+        Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
+        commas. None: the default metrics of the columns that are given, as on the command line. `list_metrics` lists
         them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
         "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
         takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,
@@ -207,7 +208,7 @@ class Evaluation(Immutable):
 
     def __init__(
         self,
-        metrics: str | Metric | Sequence[str | Metric] | None = None,
+        metrics: Metrics | None = None,
         *,
         label: ColumnName | Sequence[ColumnName] | None = None,
         score: ColumnName | Sequence[ColumnName] | None = None,
@@ -242,10 +243,12 @@ class Evaluation(Immutable):
         self.planned_tasks()  # it has the errors of the question
 
     @classmethod
-    def of_call(cls, arguments: Mapping[str, Any], renamed: Mapping[str, str] = EMPTY) -> Self:
+    def of_call(
+        cls, arguments: Mapping[str, Any], renamed: Mapping[str, str] = EMPTY, *, compared: bool = False
+    ) -> Self:
         """The question of a call of an entry point, which plans it itself; see `canonical_values`."""
         new = object.__new__(cls)
-        new._set(**canonical_values(arguments, renamed))
+        new._set(**canonical_values(arguments, renamed, compared=compared))
         return new
 
     def planned_tasks(self, prepare: Callable[[Task], Task] = unchanged) -> list[PlannedTask]:
@@ -416,16 +419,21 @@ class Evaluation(Immutable):
 
 
 def question_of_call(
-    function: Callable[..., Any], arguments: Mapping[str, Any], renamed: Mapping[str, str] = EMPTY
+    function: Callable[..., Any],
+    arguments: Mapping[str, Any],
+    renamed: Mapping[str, str] = EMPTY,
+    *,
+    compared: bool = False,
 ) -> Evaluation:
     """The question that the arguments of an entry point ask, or the one that stands in place of the metrics.
 
-    `renamed` are options whose keywords have other names there.
+    `renamed` are options whose keywords have other names there; `compared` as for `canonical_values`.
     """
     question = arguments["metrics"]
     if not isinstance(question, Evaluation):
         keywords = ((name, renamed.get(name, name)) for name in BY_NAME)
-        return Evaluation.of_call({name: arguments[word] for name, word in keywords if word in arguments}, renamed)
+        given = {name: arguments[word] for name, word in keywords if word in arguments}
+        return Evaluation.of_call(given, renamed, compared=compared)
     names = {renamed.get(name, name): name for name in BY_NAME}
     for word, default in (function.__kwdefaults__ or {}).items():
         name = names.get(word)

@@ -86,6 +86,8 @@ def options_of_dict(content: Mapping[str, Any], locate: Locate = nowhere) -> dic
     tasks = content.get(TASKS)
     if not (tasks is None or isinstance(tasks, Mapping)):
         raise ValueError(f"{locate((TASKS,))}tasks is a table of tasks by name; found {tasks!r}")
+    if "metrics" in content and content["metrics"] is None:
+        raise ValueError(f"{locate(('metrics',))}metrics is empty: name at least one")
     others = {key: value for key, value in content.items() if key not in (SCHEMA, PLUGINS, TASKS)}
     given = read_options(others, (), [*BY_NAME, PLUGINS, SCHEMA], locate)
     if tasks is not None:

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fastmetrics._core import registry
 from fastmetrics._core.columns.validation import check_flag, check_option
 from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
 from fastmetrics._core.immutable import EMPTY, freeze
-from fastmetrics._core.registry import Metric, parse
+from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES
 from fastmetrics._core.results.slice_order import check_count
 from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS
 from fastmetrics.engine.evaluation.options import option as kinds
@@ -26,7 +27,6 @@ from fastmetrics.engine.plan.column_names import (
     read_slice_columns,
     with_text_names,
 )
-from fastmetrics.engine.plan.metric_plan import split_metric_list
 from fastmetrics.engine.plan.resampling_options import MAX_REPLICATES, read_unit
 from fastmetrics.engine.plan.row_filters import read_filter
 from fastmetrics.engine.plan.tasks import Task, check_tasks, name_task_in_errors
@@ -35,10 +35,13 @@ SMALLEST_STATE, DEFAULT_STATE = 1 << 12, 1 << 22
 Values = Mapping[str, Any]
 
 
-def canonical_values(given: Values, renamed: Mapping[str, str] = EMPTY) -> dict[str, Any]:
+def canonical_values(
+    given: Values, renamed: Mapping[str, str] = EMPTY, *, compared: bool = False
+) -> dict[str, Any]:
     """The values of all options in one form; options that are not given have their default.
 
-    Errors name an option by its keyword, which is in `renamed` if it is not its name.
+    Errors name an option by its keyword, which is in `renamed` if it is not its name. `compared`: models are compared,
+    so that the default metrics have a better direction.
     """
     values = {**DEFAULTS, **given}
     found = DEFAULTS.copy()
@@ -49,7 +52,31 @@ def canonical_values(given: Values, renamed: Mapping[str, str] = EMPTY) -> dict[
             found[name] = canonical_value(option, value, values)
     if not found["approximate"]:
         found["state_size"] = DEFAULT_STATE  # an exact state has no size
-    return with_keyword_roles(found)
+    return with_default_metrics(with_keyword_roles(found), compared)
+
+
+def with_default_metrics(values: dict[str, Any], compared: bool) -> dict[str, Any]:
+    """A question without metrics asks for the default ones of its columns, or of those of each task without any."""
+    if values["metrics"] is not None:
+        return values
+    if values["tasks"] is None:
+        return values | {"metrics": default_metrics_of(values, compared)}
+    call = Task(**{own.name: values[own.name] for own in OF_TASKS})
+    tasks = {}
+    for name, task in values["tasks"].items():
+        with name_task_in_errors(name):
+            missing = task.metrics is None
+            columns = task.inherit(call).columns_and_metrics()
+            tasks[name] = task._replace(metrics=default_metrics_of(columns, compared)) if missing else task
+    return values | {"tasks": freeze(tasks)}
+
+
+def default_metrics_of(values: Values, compared: bool) -> tuple[str, ...]:
+    """The default metrics of columns by keyword, in their shortest form."""
+    own_roles = (LABEL_ROLE, registry.GROUP_ROLE, *MODEL_ROLES, *KEYWORD_ROLES)
+    columns = {role: values.get(role) for role in own_roles} | dict(values.get("roles") or {})
+    roles = named_model_roles(*(columns[role] for role in MODEL_ROLES))
+    return tuple(map(repr, registry.read_metrics(registry.default_metrics(columns, compared=compared), roles)))
 
 
 def canonical_task(task: Task) -> Task:
@@ -82,14 +109,7 @@ def with_keyword_roles(values: dict[str, Any]) -> dict[str, Any]:
 def read_metrics(option: Option, value: Any, values: Values) -> tuple[str, ...]:
     """Metric strings in their shortest form, each once."""
     roles = named_model_roles(values["score"], values["prediction"], values["probabilities"], values["roles"])
-    return tuple(dict.fromkeys(repr(parse(name, roles)) for name in list_metrics(value)))
-
-
-def list_metrics(value: Any) -> list[str | Metric]:
-    """The metrics of a call: one, a list, or a text with commas."""
-    if isinstance(value, Metric):
-        return [value]
-    return list(split_metric_list(value) if isinstance(value, str) else value)
+    return tuple(dict.fromkeys(map(repr, registry.read_metrics(value, roles))))
 
 
 def read_columns(option: Option, value: Any, values: Values) -> Any:
@@ -203,7 +223,7 @@ def read_margins(option: Option, value: Any, values: Values) -> Mapping[str, flo
     roles = named_model_roles(values["score"], values["prediction"], values["probabilities"], values["roles"])
     found: dict[str, float] = {}
     for name, margin in value.items():
-        metric = repr(parse(name, roles))
+        metric = repr(registry.parse(name, roles))
         if metric in found:
             raise ValueError(f"{option.name} names {metric} twice")
         is_number = isinstance(margin, (int, float)) and not isinstance(margin, bool)

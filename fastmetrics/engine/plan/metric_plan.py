@@ -12,7 +12,7 @@ from typing import Any
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Key, Kind
 from fastmetrics._core.metric_spec import TARGETS
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.registry import Metric, parse
+from fastmetrics._core.registry import Metric, Metrics, read_metrics
 from fastmetrics._core.statistic import ClassTables, NotesLostWords, Value
 from fastmetrics._kernels.columns import column_checks as kernels
 
@@ -228,33 +228,13 @@ def needs_columns(metric: Metric, roles: Sequence[str]) -> bool:
     )
 
 
-def split_metric_list(text: str) -> list[str]:
-    """Cut "auc, gauc(weight=pairs,single_class=half)" at its commas outside parentheses."""
-    names, depth, start = [], 0, 0
-    for index, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth == 0:
-            names.append(text[start:index])
-            start = index + 1
-    names.append(text[start:])
-    return [name.strip() for name in names]
-
-
-def make_plan(metrics: str | Metric | Sequence[str | Metric], model_roles: Sequence[str] = (SCORE_ROLE,)) -> Plan:
+def make_plan(metrics: Metrics, model_roles: Sequence[str] = (SCORE_ROLE,)) -> Plan:
     """Parse metrics and plan them. A metric that is named twice is computed once.
 
     `model_roles` are those of the columns that the caller has of a model: a metric that has several forms, and names no
     columns, takes the first.
     """
-    if isinstance(metrics, Metric):
-        metrics = [metrics]
-    if not isinstance(metrics, (str, Sequence)):
-        raise TypeError(f"metrics must be a list of metric strings; found {type(metrics).__name__}")
-    names = split_metric_list(metrics) if isinstance(metrics, str) else list(metrics)
-    parsed = tuple(dict.fromkeys(parse(name, model_roles) for name in names))
-    if not parsed:
-        raise ValueError("metrics is empty: name at least one; fastmetrics.list_metrics() lists them all")
-    return plan_metrics(parsed)
+    return plan_metrics(read_metrics(metrics, model_roles))
 
 
 def plan_metrics(metrics: tuple[Metric, ...]) -> Plan:

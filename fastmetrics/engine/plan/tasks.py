@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.registry import Metric
+from fastmetrics._core.registry import Metrics
 from fastmetrics.engine.evaluation.options import OF_TASKS
 from fastmetrics.engine.plan.column_names import ColumnNames, join_roles, named_model_roles, read_column_names
 from fastmetrics.engine.plan.metric_plan import Plan, make_plan
@@ -35,7 +35,8 @@ class Task(Immutable):
     label, score, group, weight, prediction, probabilities, item, treatment, propensity : str or list of str, optional
         The columns of the task, as the arguments of `evaluate`.
     metrics : sequence of str, or str, optional
-        Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
+        Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
+        commas. None: the default metrics of the columns that are given, as on the command line. `list_metrics` lists
         them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
         "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
         takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,
@@ -64,7 +65,7 @@ class Task(Immutable):
     score: ColumnName | Sequence[ColumnName] | None
     group: ColumnName | Sequence[ColumnName] | None
     weight: ColumnName | None
-    metrics: str | Metric | Sequence[str | Metric] | None
+    metrics: Metrics | None
     prediction: ColumnName | Sequence[ColumnName] | None
     probabilities: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None
     item: ColumnName | None
@@ -80,7 +81,7 @@ class Task(Immutable):
         score: ColumnName | Sequence[ColumnName] | None = None,
         group: ColumnName | Sequence[ColumnName] | None = None,
         weight: ColumnName | None = None,
-        metrics: str | Metric | Sequence[str | Metric] | None = None,
+        metrics: Metrics | None = None,
         prediction: ColumnName | Sequence[ColumnName] | None = None,
         probabilities: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
         item: ColumnName | None = None,

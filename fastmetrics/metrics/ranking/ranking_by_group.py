@@ -13,8 +13,8 @@ from fastmetrics.metrics.ranking.runs import ranking_result
 from fastmetrics.metrics.ranking.runs.ranking_result import RankingTable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
 
+    from fastmetrics._core.registry import Metrics
     from fastmetrics._core.types.arrays import ArrayLike, KeysLike, NumericArrayLike
     from fastmetrics._core.types.options import Empty, Ties
 
@@ -25,7 +25,7 @@ def ranking_by_group(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
     groups: KeysLike | None,
-    metrics: str | Sequence[str],
+    metrics: Metrics | None = None,
     *,
     offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
@@ -48,9 +48,9 @@ def ranking_by_group(
     groups : array-like of shape (n,), or None
         The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
         says where lists begin and end, or each row of a two-dimensional array is a list.
-    metrics : str or sequence of str
+    metrics : str or sequence of str, optional
         Metrics of ranked lists: "ndcg@10", "map(normalize=relevant)", "mrr" ... An option in a string overrides the
-        option below.
+        option below. As for `evaluate_ranking`.
     offsets : array-like of shape (n_lists + 1,), optional
         List i is the rows offsets[i] up to, but not including, offsets[i + 1].
     relevance_level : float

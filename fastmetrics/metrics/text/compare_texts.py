@@ -17,12 +17,14 @@ from fastmetrics._core.comparison.test_results import check_level, check_replica
 from fastmetrics._core.immutable import FrozenDict
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.registry import parse
+from fastmetrics._core.registry import Metric, list_metrics_of, parse
 from fastmetrics._version import __version__
+from fastmetrics.metrics.text.nist import corpus_nist
 from fastmetrics.metrics.text.resampled_sums import SegmentStates, sum_bootstrap_samples, sum_random_exchanges
 from fastmetrics.metrics.text.segment_statistics import segment_statistics
 
 if TYPE_CHECKING:
+    from fastmetrics._core.registry import Metrics
     from fastmetrics._core.types.arrays import ArrayLike
     from fastmetrics._core.types.options import Correction, TextTest
 
@@ -32,7 +34,8 @@ BOOTSTRAP: Literal["bootstrap"] = "bootstrap"
 RANDOMISATION: Literal["randomisation"] = "randomisation"
 METHODS = (BOOTSTRAP, RANDOMISATION)
 REPLICATES = {BOOTSTRAP: 1000, RANDOMISATION: 10_000}  # sacrebleu's
-METRICS = ("bleu", "chrf", "meteor", "nist", "ter")
+NIST = "nist"  # no metric of a log
+METRICS = ("bleu", "chrf", "meteor", NIST, "ter")
 
 
 class SystemScore(NamedTuple):
@@ -118,7 +121,7 @@ class TextComparisonPlan(NamedTuple):
 def compare_texts(
     systems: Mapping[str, Any],
     references: ArrayLike,
-    metrics: str | Sequence[str] = ("bleu", "chrf"),
+    metrics: Metrics = ("bleu", "chrf"),
     *,
     baseline: str | None = None,
     method: TextTest = BOOTSTRAP,
@@ -219,12 +222,11 @@ def compare_texts(
     first = next(iter(systems)) if baseline is None else baseline
     validation.check_option(first, "baseline", tuple(systems))
     names = [first, *(name for name in systems if name != first)]
-    metric_strings = [metrics] if isinstance(metrics, str) else list(metrics)
-    if not metric_strings:
-        raise ValueError("metrics is empty: name at least one")
+    given = [metrics] if isinstance(metrics, str | Metric) or callable(metrics) else metrics
+    metric_strings = list_metrics_of(NIST if metric is corpus_nist else metric for metric in given)
     tables = [
         SystemTable(metric, {name: segment_states(metric, systems[name], references, name, plan) for name in names})
-        for metric in dict.fromkeys(metric_strings)
+        for metric in dict.fromkeys(map(str, metric_strings))
     ]
     run_test = paired_bootstrap if method == BOOTSTRAP else approximate_randomisation
     differences, scores = run_test(tables, names, plan)
@@ -251,7 +253,7 @@ def segment_states(metric: str, hypotheses: Any, references: Any, name: str, pla
 
 def parse_metric(metric: str) -> tuple[Any, dict[str, Any]]:
     """Return the name and the options of a metric string."""
-    if metric == "nist":
+    if metric == NIST:
         return metric, {}
     parsed = parse(metric)
     if parsed.spec.base_name not in METRICS:

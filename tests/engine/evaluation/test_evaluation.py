@@ -245,7 +245,6 @@ def test_every_refusal_of_the_table_is_an_error(option, refusal):
     [
         ({"metrics": "auk"}, ValueError, "unknown metric 'auk'"),
         ({"metrics": []}, ValueError, "metrics is empty"),
-        ({"metrics": None}, ValueError, "metrics is empty"),
         ({"metrics": "gauc", "group": None}, ValueError, "name|group=..."),
         ({"score": None}, TypeError, "score is missing"),
         ({"label": 0.5}, TypeError, "label must be the name of a column"),

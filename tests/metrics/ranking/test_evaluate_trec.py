@@ -284,8 +284,6 @@ def test_metric_strings_of_the_docs_have_the_same_values(tmp_path, level, comple
     ("measure", "problem"),
     [
         ("mapp", r"unknown measure 'mapp'; nearest: map"),
-        ("NDCG", r"unknown measure 'NDCG'; nearest: ndcg"),
-        ("p@5", r"unknown measure 'p@5'"),
         ("prefs", r"trec_eval's 'prefs' needs preferences \(-R prefs, -R qrels_prefs\), which fastmetrics does not"),
         ("prefs_simp_imp", r"trec_eval's 'prefs_simp_imp' needs preferences"),
         ("P_avgjg.5", r"trec_eval's 'P_avgjg' needs groups of judgements \(-R qrels_jg\)"),
@@ -387,7 +385,8 @@ def test_a_result_is_a_mapping(tmp_path):
 
 
 def test_a_measure_is_a_string():
-    assert_raises(TypeError, "a measure must be a string; found 5", fm.trec_measure_names, ["map", 5])
+    message = "measures must be a list of metric strings; found 5, of type int, at place 1"
+    assert_raises(TypeError, message, fm.trec_measure_names, ["map", 5])
 
 
 def test_parameters_of_set_measures_by_hand(tmp_path):

@@ -48,7 +48,8 @@ OPTIONS = (
         "metrics",
         METRICS,
         "sequence of str, or str",
-        'Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. '
+        'Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split '
+        "at commas. None: the default metrics of the columns that are given, as on the command line. "
         '`list_metrics` lists them all. A metric string may name its own columns, "rmse(label=minutes, '
         'score=forecast)" or "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups '
         "share one scan. A metric by group takes another statistic of the groups than their mean: "

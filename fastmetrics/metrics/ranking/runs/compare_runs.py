@@ -21,11 +21,13 @@ from fastmetrics._core.comparison.test_results import check_level, check_replica
 from fastmetrics._core.distributions.student import student_pvalue
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.registry import list_metrics_of
 from fastmetrics._version import __version__
 from fastmetrics.metrics.ranking.lists import list_measures
 from fastmetrics.metrics.ranking.runs.evaluate_ranking import evaluate_ranking
 from fastmetrics.metrics.ranking.runs.join import MISSING, MOST_NAMED
 from fastmetrics.metrics.ranking.runs.ranking_result import (
+    DEFAULT_METRICS,
     MICRO,
     RankingResult,
     RunOptions,
@@ -35,6 +37,7 @@ from fastmetrics.metrics.ranking.runs.ranking_result import (
 from fastmetrics.metrics.ranking.runs.trec_files import TrecRun, read_qrels
 
 if TYPE_CHECKING:
+    from fastmetrics._core.registry import Metrics
     from fastmetrics._core.types.arrays import RankedRows
     from fastmetrics._core.types.options import Correction, Empty, Missing, RunTest, Ties
     from fastmetrics.metrics.ranking.runs.trec_files import TrecQrels
@@ -65,7 +68,7 @@ class DifferenceTest(NamedTuple):
 def compare_runs(
     qrels: RankedRows | TrecQrels,
     runs: Mapping[str, Any] | Sequence[Any],
-    metrics: str | Sequence[str],
+    metrics: Metrics | None = None,
     *,
     baseline: str | None = None,
     test: RunTest | Callable[[np.ndarray, np.ndarray], Any] = SIGN_FLIP,
@@ -98,8 +101,8 @@ def compare_runs(
     runs : mapping of str to run, or sequence of TREC files
         Name to run, each as for `evaluate_ranking`; or a list of TREC runs (paths, or results of `read_run`), which are
         named by their files.
-    metrics : str or sequence of str
-        Metric strings of ranked lists that are means over queries.
+    metrics : str or sequence of str, optional
+        Metric strings of ranked lists that are means over queries, as for `evaluate_ranking`.
     baseline : str, optional
         The name of the run that the others are compared with; by default the first.
     test : {"sign-flip", "t"} or callable
@@ -177,6 +180,7 @@ def compare_runs(
     validation.check_option(baseline_name, "baseline", tuple(run_of_name))
     if isinstance(qrels, (str, os.PathLike)):
         qrels = read_qrels(qrels, n_threads=threads)
+    metrics = list_metrics_of(DEFAULT_METRICS if metrics is None else metrics)
     arguments_of_metric = means_over_queries(
         metrics, RunOptions(ties, empty, as_relevance_level(relevance_level), missing)
     )
@@ -210,7 +214,7 @@ def compare_runs(
     )  # fmt: skip
 
 
-def means_over_queries(metrics: str | Sequence[str], options: RunOptions) -> dict[str, dict[str, Any]]:
+def means_over_queries(metrics: Metrics, options: RunOptions) -> dict[str, dict[str, Any]]:
     """The arguments of every metric. Raises if a metric is not a mean over queries."""
     arguments_of_metric = {name: arguments for name, (_, arguments) in resolve_metrics(metrics, options).items()}
     for name, arguments in arguments_of_metric.items():

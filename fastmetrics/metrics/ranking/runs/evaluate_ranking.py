@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from fastmetrics.metrics.ranking.runs.ranking_result import (
 from fastmetrics.metrics.ranking.runs.sources import TableColumns, join_sources
 
 if TYPE_CHECKING:
+    from fastmetrics._core.registry import Metrics
     from fastmetrics._core.types.arrays import RankedRows
     from fastmetrics._core.types.options import Empty, Missing, Ties
     from fastmetrics.metrics.ranking.runs.trec_files import TrecQrels, TrecRun
@@ -35,7 +36,7 @@ __all__ = ["evaluate_ranking"]
 def evaluate_ranking(
     run: RankedRows | TrecRun,
     qrels: RankedRows | TrecQrels,
-    metrics: str | Sequence[str],
+    metrics: Metrics | None = None,
     *,
     query: str = "query",
     item: str = "item",
@@ -64,9 +65,11 @@ def evaluate_ranking(
         One row for each judged item: query, item, relevance. A pyarrow table, a polars or pandas data frame, any object
         with ``__arrow_c_stream__``, a dict of columns, a dict of dicts ``{query: {item: relevance}}`` (as for
         pytrec_eval), a ``ranx.Qrels``, the path of a TREC qrels file (plain or gzip), or the result of `read_qrels`.
-    metrics : str or sequence of str
+    metrics : str or sequence of str, optional
         Metric strings of ranked lists: ``"ndcg@10"``, ``"ndcg(gain=exp2)@10"``, ``"map"``, ``"mrr"``, ``"hr@10"``,
-        ``"p@5"``, ``"recall@50"`` ... An option in a string overrides the option below.
+        ``"p@5"``, ``"recall@50"`` ... also as trec_eval writes them, ``"ndcg_cut_10,map_cut_10"``, or public functions.
+        A string is split at commas. An option in a string overrides the option below. None: ndcg@10, map, mrr, p@10,
+        recall@10.
     query, item, score, relevance : str
         The names of the columns. Queries and items are integers or strings, of the same kind in both tables.
     ties : {"average", "docid", "stable", "optimistic", "pessimistic"}

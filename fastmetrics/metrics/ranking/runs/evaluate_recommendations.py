@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -24,6 +24,7 @@ from fastmetrics.metrics.ranking.runs.ranking_result import (
 )
 
 if TYPE_CHECKING:
+    from fastmetrics._core.registry import Metrics
     from fastmetrics._core.types.arrays import Label, MatrixLike, NumericArrayLike
     from fastmetrics._core.types.options import Empty
 
@@ -36,7 +37,7 @@ TRUTH_WANTED = "a list of item lists, sets or dicts (item to grade), a CSR matri
 def evaluate_recommendations(
     recommended: MatrixLike,
     relevant: MatrixLike,
-    metrics: str | Sequence[str],
+    metrics: Metrics | None = None,
     *,
     padding: Label | None = None,
     empty: Empty = "zero",
@@ -57,8 +58,9 @@ def evaluate_recommendations(
         The relevant items of every user, users in the same order: lists or sets of items (grade 1), dicts from item to
         grade, a ``scipy.sparse`` CSR matrix (or array) whose columns are item ids and whose data are grades, or its
         arrays ``(indptr, indices)`` or ``(indptr, indices, data)``.
-    metrics : str or sequence of str
-        Metric strings of ranked lists: ``"ndcg@10"``, ``"hr@10"``, ``"map@10"``, ``"recall@50"`` ...
+    metrics : str or sequence of str, optional
+        Metric strings of ranked lists: ``"ndcg@10"``, ``"hr@10"``, ``"map@10"``, ``"recall@50"`` ... as for
+        `evaluate_ranking`.
     padding : int or str, optional
         The id that fills up short lists at their end, for example -1 in an array. None: every id is an item.
     empty : {"zero", "skip", "one", "nan", "raise"}

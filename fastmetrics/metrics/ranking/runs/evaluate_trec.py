@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Iterator, KeysView, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from fastmetrics.metrics.ranking.lists.list_measures import (
 from fastmetrics.metrics.ranking.runs.graded_rankings import UNJUDGED, GradedRankings, id_bytes
 from fastmetrics.metrics.ranking.runs.join import RowsByQuery, group_by_query, join_run
 from fastmetrics.metrics.ranking.runs.trec_files import Progress, TrecFile, TrecQrels, TrecRun, read_qrels, read_run
+from fastmetrics.metrics.ranking.runs.trec_measure_names import parse_measures, trec_measure_names
 from fastmetrics.metrics.ranking.runs.trec_measures import (
     JUDGED_RETRIEVED,
     MEAN,
@@ -33,8 +35,10 @@ from fastmetrics.metrics.ranking.runs.trec_measures import (
     MeasureValues,
     TrecValue,
     kernel_measures,
-    parse_measures,
 )
+
+if TYPE_CHECKING:
+    from fastmetrics._core.registry import Metrics
 
 __all__ = ["TrecResult", "evaluate_trec"]
 
@@ -102,7 +106,13 @@ class TrecResult:
 
     def __getitem__(self, name: str) -> Value:
         if name not in self.summary:
-            raise KeyError(f"no value {name!r}; this result has {', '.join(self.summary)}")
+            try:
+                (own,) = trec_measure_names(name)
+            except ValueError:
+                own = name
+            if own not in self.summary:
+                raise KeyError(f"no value {name!r}; this result has {', '.join(self.summary)}")
+            return self.summary[own]
         return self.summary[name]
 
     def __contains__(self, name: object) -> bool:
@@ -171,7 +181,7 @@ def format_value(value: Value, *, quote: bool = False) -> str:
 def evaluate_trec(
     qrels: str | os.PathLike[str] | TrecQrels,
     run: str | os.PathLike[str] | TrecRun,
-    measures: str | Iterable[str] | None = None,
+    measures: Metrics | None = None,
     *,
     relevance_level: int = 1,
     complete: bool = False,
@@ -198,8 +208,9 @@ def evaluate_trec(
         The judgements. For many runs, pass the result of `read_qrels`: the file is then read once.
     run : path or TrecRun
         The items that a system retrieved. For many evaluations of one file, pass the result of `read_run`.
-    measures : str, iterable of str, or None
-        Measures as in trec_eval's option -m, see `trec_measure_names`; None: ``official``.
+    measures : str or sequence of str, optional
+        Measures as in trec_eval's option -m, or metric strings of the same numbers, see `trec_measure_names`; None:
+        ``official``.
     relevance_level : int
         The smallest relevance of a relevant item, at least 1 (trec_eval's -l).
     complete : bool

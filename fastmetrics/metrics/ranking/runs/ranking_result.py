@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -12,9 +11,9 @@ import numpy as np
 from fastmetrics._core import registry
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
-from fastmetrics._core.metric_strings import METRIC_STRING, read_keywords
+from fastmetrics._core.metric_spec import MetricSpec
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.registry import Metric
+from fastmetrics._core.registry import Metric, Metrics
 from fastmetrics._core.results.column_table import ColumnTable
 from fastmetrics._core.upper_layers import render
 from fastmetrics.metrics.ranking.lists import list_measures
@@ -26,6 +25,7 @@ __all__ = ["RankingResult", "RankingTable"]
 
 TIES = ("average", "optimistic", "pessimistic", "docid", "stable")
 MICRO = "micro"
+DEFAULT_METRICS = ("ndcg@10", "map", "mrr", "p@10", "recall@10")
 NO_VALUES: np.ndarray = np.empty(0)
 
 
@@ -186,31 +186,28 @@ def format_cell(value: Any) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def resolve_metrics(metrics_or_string: Any, options: RunOptions) -> dict[str, tuple[Metric, dict[str, Any]]]:
-    """The metric and the arguments of every metric string, without duplicates."""
-    texts = [metrics_or_string] if isinstance(metrics_or_string, str) else list(metrics_or_string)
-    if not texts:
-        raise ValueError("metrics is empty: name at least one")
+def resolve_metrics(metrics: Metrics | None, options: RunOptions) -> dict[str, tuple[Metric, dict[str, Any]]]:
+    """The metric and the arguments of every metric of a list, by its text, without duplicates."""
     graded = [spec for spec in registry.describe_metrics() if spec.target == "graded"]
     known = [spec for spec in graded if spec.base_name in list_measures.KINDS]
-    metrics = {}
-    for text in texts:
+    found = {}
+    for text in registry.list_metrics_of(DEFAULT_METRICS if metrics is None else metrics):
         metric = registry.parse(text)
         if metric.spec not in known:
             examples = ", ".join(spec.example for spec in known)
-            raise ValueError(f"metric {text!r} is not one of ranked lists: {examples}")
+            raise ValueError(f"metric {text!r} is not one of ranked lists{advice_of_lists(metric, known)}: {examples}")
         if metric.group_stat is not None:
             raise ValueError(f"metric {text!r}: stat= is for evaluate; here by_query has the value of every query")
-        metrics[str(text).strip()] = metric, options.arguments_of(metric, parameters_in(text, metric))
-    return metrics
+        found[str(text).strip()] = metric, options.arguments_of(metric, metric.written)
+    return found
 
 
-def parameters_in(text: str | Metric, metric: Metric) -> Container[str]:
-    """The names of the parameters in a metric string; for a Metric, those that differ from their defaults."""
-    if isinstance(text, str):
-        match = re.fullmatch(METRIC_STRING, text)
-        return read_keywords((match and match[2]) or "", text)
-    return {name for name, value in metric.arguments.items() if value != metric.spec.parameters[name]}
+def advice_of_lists(metric: Metric, known: Sequence[MetricSpec]) -> str:
+    """What to type for a metric of all rows that has the name of one of ranked lists."""
+    names = (metric.spec.base_name, *metric.spec.aliases)
+    own = next((spec for spec in known if {spec.base_name, *spec.aliases} & {f"{name}@k" for name in names}), None)
+    own = own or next((spec for spec in known if spec.base_name in names), None)
+    return "" if own is None else f", without a cutoff; write {own.example!r}"
 
 
 def kernel_measures(metric: Metric, arguments: dict[str, Any], options: RunOptions) -> tuple[Measure, ...]:

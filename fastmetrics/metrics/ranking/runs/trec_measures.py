@@ -7,21 +7,17 @@ version 10.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.registry import explain_names
 from fastmetrics.metrics.ranking.lists.list_measures import Measure
 from fastmetrics.metrics.ranking.runs.graded_rankings import GainedRankings, GradedRankings, ratio
-
-__all__ = ["trec_measure_names"]
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 RECALLS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -383,105 +379,6 @@ OTHER_FORMATS = {
     **dict.fromkeys(PREFERENCES, "preferences (-R prefs, -R qrels_prefs)"),
     **dict.fromkeys(JUDGEMENT_GROUPS, "groups of judgements (-R qrels_jg)"),
 }
-
-# Those of one number over all cutoffs or of whole lists are metrics; metric strings do not have the others.
-ARE_METRICS = (
-    "map", "Rprec", "bpref", "recip_rank", "P", "recall", "dcg", "ideal_dcg", "ndcg", "ndcg_cut", "map_cut", "success",
-    "rbp",
-)  # fmt: skip
-explain_names(
-    {
-        name: f"it is trec_eval's alone: fm.evaluate_trec(qrels, run, {name!r}), or fastmetrics trec -m {name}"
-        for name in TREC_MEASURES
-        if name not in ARE_METRICS
-    }
-)
-
-
-def trec_measure_names(measures: str | Iterable[str] | None = None) -> tuple[str, ...]:
-    """The names of the values of trec_eval's measures, in trec_eval's order of output.
-
-    A measure is named as in trec_eval's option -m: ``map``, ``P.5,10`` with parameters, or a set of measures:
-    ``official`` (the default), ``set``, or ``all_trec`` (all that trec_eval 9 calls so). The name of a value, such as
-    ``P_5``, is accepted too. Names and order are those of trec_eval 9 (NIST).
-
-    Parameters
-    ----------
-    measures : str, iterable of str, or None
-        One or several measures; None: ``official``.
-
-    Returns
-    -------
-    names : tuple of str
-        The names of the values, such as ``P_5``.
-
-    Raises
-    ------
-    ValueError
-        A measure is unknown (the message names the nearest ones), or a parameter is invalid.
-
-    Examples
-    --------
-    >>> import fastmetrics as fm
-    >>> fm.trec_measure_names(["P.10,5", "ndcg_cut.10", "map"])
-    ('map', 'P_5', 'P_10', 'ndcg_cut_10')
-    """
-    return tuple(value.name for value in parse_measures(measures, MeasureOptions()))
-
-
-def parse_measures(measures: str | Iterable[str] | None, options: MeasureOptions) -> list[TrecValue]:
-    """The values of the measures in trec_eval's order. Parameters in a name replace the defaults."""
-    names = ["official"] if measures is None else [measures] if isinstance(measures, str) else list(measures)
-    if not names:
-        raise ValueError("measures is empty: name at least one, or None for the official ones")
-    parameters_of: dict[str, list[str]] = {}
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"a measure must be a string; found {name!r}")
-        head, text = split_name(name.strip())
-        for member in MEASURE_SETS.get(head, (head,)):
-            parameters_of.setdefault(member, [])
-        if text:
-            parameters_of[head].append(text)
-    trec_values = []
-    for name, measure in TREC_MEASURES.items():
-        if name in parameters_of:
-            text = ",".join(parameters_of[name])
-            parameters = measure.read_parameters(name, text) if text and measure.read_parameters else measure.defaults
-            trec_values += measure.make_values(name, parameters, options, text)
-    return trec_values
-
-
-def split_name(name: str) -> tuple[str, str]:
-    """The measure (or set of measures) that a name means, and the text of its parameters."""
-    head, point, text = name.partition(".")
-    if head in MEASURE_SETS and not point:
-        return head, ""
-    if head in TREC_MEASURES:
-        if point and TREC_MEASURES[head].read_parameters is None:
-            raise ValueError(f"the measure {head!r} takes no parameters here; found {name!r}")
-        if point and not text:
-            raise ValueError(f"{name!r} has no parameters behind the point")
-        return head, text
-    if value := split_value_name(name):
-        return value
-    for absent, needed in OTHER_FORMATS.items():
-        if head == absent or head.startswith(f"{absent}_"):
-            raise ValueError(f"trec_eval's {head!r} needs {needed}, which fastmetrics does not read")
-    names = [*TREC_MEASURES, *MEASURE_SETS]
-    by_lower_case = {known.lower(): known for known in names}
-    close = [by_lower_case[known] for known in difflib.get_close_matches(head.lower(), by_lower_case, n=3, cutoff=0.5)]
-    nearest = f"; nearest: {', '.join(close)}" if close else ""
-    raise ValueError(f"unknown measure {name!r}{nearest}. trec_eval's measures here: {', '.join(names)}")
-
-
-def split_value_name(name: str) -> tuple[str, str] | None:
-    """The measure and the text of parameters that the name of a value in trec_eval's output has, or None."""
-    stems = [
-        stem for stem, measure in TREC_MEASURES.items()
-        if measure.read_parameters and re.match(rf"{stem}_([-+.\d]|p=)", name)
-    ]  # fmt: skip
-    return (stems[0], name[len(stems[0]) + 1 :]) if stems else None
 
 
 def kernel_measures(trec_values: Sequence[TrecValue]) -> list[Measure]:
