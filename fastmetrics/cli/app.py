@@ -11,7 +11,7 @@ from fastmetrics.cli.installation import doctor, selfcheck
 from fastmetrics.cli.logs import compare, evaluate
 from fastmetrics.cli.logs.log_evaluation import LogCommand
 from fastmetrics.cli.synthetic import demo, sample_log
-from fastmetrics.cli.terminal import examples, show_error, show_usage_error
+from fastmetrics.cli.terminal import examples, paragraphs, show_error, show_usage_error
 from fastmetrics.cli.text import bleu, chrf, meteor, nist, rouge, ter
 from fastmetrics.cli.text.systems import SystemsCommand
 
@@ -48,7 +48,7 @@ for kind, module, command in (
     (Command, list_metrics, list_metrics.list_metrics),
 ):
     name = command.__name__.removesuffix("_metrics").replace("_", "-")
-    app.command(name, cls=kind, epilog=module.EXAMPLES)(command)
+    app.command(name, cls=kind, epilog=module.EXAMPLES, help=paragraphs(command.__doc__))(command)
 
 
 def show_version(requested: bool) -> None:

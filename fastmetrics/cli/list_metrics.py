@@ -38,7 +38,9 @@ LABELS = {
     "probabilities": ("classes", "of any number of classes, and --probabilities names a probability for each class"),
     "sets": ("sets", "lists: sets of labels; scores are lists with a score for each label"),
 }
+NO_LABELS = ("-", "")  # of metrics that read columns of other roles
 MODELS = {"prediction": "--prediction", "probabilities": "--probabilities"}
+OWN_OPTIONS = ("label", "score", "prediction", "probabilities", "group", "weight")  # of roles
 BETTER = {
     "maximize": "higher values", "minimize": "lower values", "closest_to_one": "values near 1",
     "closest_to_zero": "values near 0", "none": "neither: no value is better than another",
@@ -73,13 +75,18 @@ def list_metrics(
     ends with @k, and name or name@10 for a metric with @k among its parameters.
     """
     outputs = read_outputs(words.with_layout(), (), default="table")
-    before = {spec.name for spec in fastmetrics.describe_metrics()} if plugin else set()
     import_plugins(plugin)
     specs = chosen_specs(names or [], family)
     if plugin and not (names or family):
-        specs = [spec for spec in specs if spec.name not in before]
+        specs = [spec for spec in specs if is_of_module(spec, plugin)]
     show = print_in_full if names else print_table if sys.stdout.isatty() else print_lines
     write_result(lambda: specs, outputs, show, table_result)
+
+
+def is_of_module(spec: Any, modules: Sequence[str]) -> bool:
+    """Whether one of the modules, or a module of one that is a package, registers the metric."""
+    own = f"{spec.finalise.__module__}."
+    return any(own.startswith(f"{module}.") for module in modules)
 
 
 def families() -> list[str]:
@@ -137,11 +144,10 @@ def print_table(specs: Sequence[Any]) -> None:
     table.add_column("parameters and defaults", style="green")
     for spec in forms_of(specs):
         meaning = spec.summary + (f"\n[dim]also {', '.join(spec.aliases)}[/dim]" if spec.aliases else "")
-        table.add_row(spec.name, meaning, LABELS[spec.target][0], needs(spec), "\n".join(parameter_texts(spec)))
+        table.add_row(spec.name, meaning, label_words(spec)[0], needs(spec), "\n".join(parameter_texts(spec)))
     console = standard_output()
     console.print("", table, "", sep="\n")
-    for target in dict.fromkeys(spec.target for spec in forms_of(specs)):
-        word, meaning = LABELS[target]
+    for word, meaning in dict.fromkeys(map(label_words, forms_of(specs))):
         console.print(f" {word:<12} labels are {meaning}", style="dim")
     console.print(" fastmetrics list NAME shows a metric in full", style="dim")
 
@@ -165,7 +171,7 @@ def facts_of(spec: Any) -> list[tuple[str, str]]:
         ("type", spec.example),
         ("family", spec.family),
         ("other names", ", ".join(spec.aliases)),
-        ("labels", LABELS[spec.target][1]),
+        ("labels", label_words(spec)[1]),
         ("needs", needs(spec)),
         ("parameters", ", ".join(parameter_texts(spec))),
         ("better", BETTER[spec.direction]),
@@ -177,16 +183,23 @@ def forms_of(specs: Sequence[Any]) -> list[Any]:
     return [form for spec in specs for form in spec.forms]
 
 
+def label_words(spec: Any) -> tuple[str, str]:
+    """The labels of a metric, in a word and in full."""
+    return LABELS.get(spec.target, NO_LABELS)
+
+
 def needs(spec: Any) -> str:
     """The options that the metric needs beside a label and a score."""
     group = ["--group"] if spec.exchange == "hash" else []
-    return " ".join([*group, *([MODELS[spec.target]] if spec.target in MODELS else [])])
+    models = [MODELS[spec.target]] if spec.target in MODELS else []
+    roles = [f"--role {role}" for role in spec.roles if role not in OWN_OPTIONS]
+    return " ".join([*group, *models, *roles])
 
 
 def rows_of(specs: Sequence[Any]) -> list[list[str]]:
     return [
         [
-            spec.name, LABELS[spec.target][0], needs(spec), ",".join(parameter_texts(spec)), ",".join(spec.aliases),
+            spec.name, label_words(spec)[0], needs(spec), ",".join(parameter_texts(spec)), ",".join(spec.aliases),
             spec.summary,
         ]
         for spec in forms_of(specs)

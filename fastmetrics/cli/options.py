@@ -29,7 +29,7 @@ GroupingSets = Annotated[
         "--grouping-set",
         metavar="COLUMN,...",
         help="A slice for every combination of values of these columns, separated by commas. May be repeated: "
-        "all sets are computed in one scan, as in --grouping-set channel --grouping-set channel,day.",
+        "all sets are computed in one reading, as in --grouping-set channel --grouping-set channel,day.",
     ),
 ]
 SortedBy = Annotated[

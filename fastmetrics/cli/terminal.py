@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,9 @@ def is_for_people() -> bool:
 
 
 def one_line(message: str) -> str:
-    """The lines of a message as one, without those that only point at places."""
-    lines = [line.strip() for line in message.splitlines()]
-    return " ".join(line for line in lines if line.strip("^ "))
+    """The lines of a message as one: a text that is shown is in parentheses, without what points at places in it."""
+    lines = [line for line in message.splitlines() if line.strip("^ \t")]
+    return " ".join(f"(in: {line.strip()})" if line.startswith("  ") else line.strip() for line in lines)
 
 
 def message_of(error: BaseException) -> str:
@@ -98,6 +99,12 @@ def shown_path(path: Path) -> str:
 def quoted(text: str) -> str:
     """The text as one word of a command line."""
     return subprocess.list2cmdline([text]) if sys.platform == "win32" else shlex.quote(text)
+
+
+def paragraphs(text: str | None) -> str:
+    """A docstring as --help shows it: lines of a paragraph are one, but for those of a list."""
+    parts = cleandoc(text or "").split("\n\n")
+    return "\n\n".join(part if part.startswith("[bold]") else " ".join(part.split()) for part in parts)
 
 
 def examples(*commands: str, has_gates: bool = False) -> str:

@@ -12,6 +12,7 @@ from fastmetrics.cli.outputs import read_outputs, write_result
 from fastmetrics.cli.records import fields_of, spread
 from fastmetrics.cli.table_results import TableResult
 from fastmetrics.cli.terminal import examples, show_warning
+from fastmetrics.cli.trec_comparison import compare_runs
 from fastmetrics.reporting.number_formats import format_fixed
 from fastmetrics.reporting.tables import Table, name_and_number_columns
 from fastmetrics.reporting.terminal.console import write_lines, write_table
@@ -33,7 +34,8 @@ EXAMPLES = examples(
     "trec qrels.txt bm25.run -m map -m ndcg_cut.10 -m P.5,10 -q",
     "trec qrels.txt bm25.run.gz -c -M1000 -l2",
     "trec qrels.txt bm25.run dense.run rerank.run -m map -m recall.100",
-    "trec qrels.txt *.run -m official --format csv > runs.csv",
+    "trec qrels.txt *.run -m official -o runs.csv -o runs.html",
+    "trec qrels.txt bm25.run dense.run -m map -m mrr --compare",
 )
 
 
@@ -99,6 +101,14 @@ def trec(
         TrecOutputFormat | None,
         typer.Option("--format", help="Default: trec_eval's own for one run, a table for several.", show_default=False),
     ] = None,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            help="Compare the runs with the first, paired by query: differences, intervals, p-values. -m names metrics "
+            "that are means over queries; without -c a query that a run lacks is left out of all.",
+        ),
+    ] = False,
     words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
 ) -> None:
@@ -108,6 +118,12 @@ def trec(
     printed as trec_eval prints it, several runs as a table with a column for each.
     """
     check_absent_options(qrels_format, run_format, z_scores)
+    if compare:
+        no_effect = {"-q": per_query, "-n": no_summary, "-M": max_per_query is not None, "-J": judged_only}
+        no_effect["-N"] = collection_size is not None
+        given = words.with_layout(layout)
+        compare_runs(qrels, runs, metrics, given, no_effect, complete=complete, level=level, threads=threads)
+        return
     default = "trec" if len(runs) == 1 else "table"
     outputs = read_outputs(words.with_layout(layout), [qrels, *runs], default=default, first_columns=("measure",))
     check_options(metrics, runs, outputs.layout, per_query=per_query, no_summary=no_summary)

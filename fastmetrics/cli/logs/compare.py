@@ -11,10 +11,11 @@ import fastmetrics
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics.cli import options
 from fastmetrics.cli.completion import complete_columns, complete_gate
+from fastmetrics.cli.drawn_results import Tables
 from fastmetrics.cli.logs.config import with_config
 from fastmetrics.cli.logs.found_columns import show_columns
 from fastmetrics.cli.logs.gates import FORM, Gate, check_any_slice, check_gates, read_gate, report_gates
-from fastmetrics.cli.logs.log_evaluation import Tables, read_level, read_metrics, run_on_log
+from fastmetrics.cli.logs.log_evaluation import read_level, read_metrics, run_on_log
 from fastmetrics.cli.logs.log_options import LogOptions, reject_unused_options, shared_options
 from fastmetrics.cli.logs.task_options import read_tasks
 from fastmetrics.cli.outputs import read_outputs

@@ -9,10 +9,11 @@ from rich.markup import escape
 import fastmetrics
 from fastmetrics.cli import options
 from fastmetrics.cli.completion import complete_gate
+from fastmetrics.cli.drawn_results import Tables
 from fastmetrics.cli.logs.config import with_config
 from fastmetrics.cli.logs.found_columns import show_columns
 from fastmetrics.cli.logs.gates import check_any_slice, check_gates, report_gates
-from fastmetrics.cli.logs.log_evaluation import Tables, read_level, read_metrics, run_on_log
+from fastmetrics.cli.logs.log_evaluation import read_level, read_metrics, run_on_log
 from fastmetrics.cli.logs.log_options import LogOptions, reject_unused_options, shared_options
 from fastmetrics.cli.logs.task_options import read_tasks
 from fastmetrics.cli.logs.value_gates import FORM, ValueGate, read_value_gate
@@ -66,7 +67,7 @@ def evaluate(
         ),
     ] = None,
 ) -> None:
-    """Evaluate a log of any size: exact metrics from one scan of the columns needed.
+    """Evaluate a log of any size: exact metrics, from one reading of the columns needed.
 
     The numbers do not depend on the order of rows or files, nor on the number of threads. Intervals depend on the order
     only if single rows are resampled.

@@ -1,6 +1,5 @@
 """What the commands for logs share: metrics from the registry, and calls with a progress bar, warnings and advice."""
 
-import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -13,23 +12,14 @@ from fastmetrics._core.columns.validation import LabelError, ProbabilityError
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import SCORE_ROLE
-from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.cli.command import Command
+from fastmetrics.cli.drawn_results import Tables, print_result
 from fastmetrics.cli.logs.config import stored_question
 from fastmetrics.cli.logs.input_options import read_data
 from fastmetrics.cli.outputs import Outputs, write_result
 from fastmetrics.cli.terminal import show_warning
-from fastmetrics.reporting.tables import Document
-from fastmetrics.reporting.text_tables import document_text
 
 PERCENT = 100
-
-
-class Tables(NamedTuple):
-    """How a result is drawn on a terminal, and the document that is written as text; both take `digits`."""
-
-    draw: Callable[..., None]
-    document: Callable[..., Document]
 
 
 def default_metrics(*, grouped: bool, target: str = "binary") -> list[str]:
@@ -159,19 +149,6 @@ def run_on_log(
         return result if sort is None else result.sorted_by(sort)
 
     return write_result(compute, outputs, lambda result: print_result(result, outputs, tables))
-
-
-def print_result(result: Any, outputs: Outputs, tables: Tables) -> None:
-    """Print a result in the layout that was asked for; a table is drawn if standard output is a terminal."""
-    digits: dict[str, int] = {} if outputs.digits is None else {"digits": outputs.digits}
-    if outputs.layout == "csv":
-        typer.echo(result.to_csv(), nl=False)
-    elif outputs.layout == "markdown":
-        typer.echo(result.to_markdown(**digits), nl=False)
-    elif sys.stdout.isatty():
-        tables.draw(result, **digits)
-    else:
-        typer.echo(document_text(tables.document(result, **digits)))
 
 
 def check_sort(sort: str | None, metrics: str | list[str], by: Any) -> None:

@@ -22,7 +22,7 @@ from fastmetrics.reporting.terminal.score_tables import Components, ScoreCompone
 
 EXAMPLES = examples(
     "rouge ref.txt < system.txt",
-    "rouge ref.txt -i first.txt second.txt --types rouge1,rougeL --stem",
+    "rouge ref.txt -i first.txt second.txt -m rouge1,rougeL --stem",
     "rouge ref.txt -i system.txt --tokenizer unicode -sl --format csv > pairs.csv",
 )
 

@@ -123,8 +123,17 @@ def check_columns(source: Source, role: str, expression: Expression) -> Expressi
         try:
             source.require(node.name, role)
         except ValueError as error:
-            raise ExpressionError(str(error), expression.text, node.place) from None
+            meant = quoted_text(node.name, expression.text[slice(*node.place)], str(error))
+            raise ExpressionError(f"{error}{meant}", expression.text, node.place) from None
     return expression
+
+
+def quoted_text(name: str, typed: str, message: str) -> str:
+    """What is said of a name that is no column, and may be meant as a text."""
+    single = "'{}'".format(name.replace("'", "''"))
+    if typed[:1] == '"':
+        return f"; double quotes are for columns, and a text has single quotes: {single}"
+    return "" if "did you mean" in message else f"; a text has single quotes: {single}"
 
 
 class ComputedColumns(Source):

@@ -57,9 +57,9 @@ OPTIONS = (
         "`rule` of quantiles is linear, lower or higher.",
         of_tasks=True,
         help=(
-            "See `fastmetrics list`; NAME(parameter=value) sets a parameter. May be repeated. Default: all of "
-            "target binary that need no group, and with --group also those that do; to compare, the metrics "
-            "of --fail-if, or else those of them that have a better direction."
+            "See `fastmetrics list`; NAME(parameter=value) sets a parameter. May be repeated. Default: those of "
+            "--fail-if, or else the usual ones for labels 0/1, with --group also those by group; to compare, "
+            "those of them that have a better direction."
         ),
         flags=("--metrics", "--metric", "-m"),
         metavar="NAME,...",
@@ -77,8 +77,8 @@ OPTIONS = (
         "columns, every score is evaluated against every label.",
         of_tasks=True,
         help=(
-            "The column of labels: 0/1, -1/+1 or bool; any numbers for metrics of target real; the references "
-            "for target text (default: column reference); the classes for target partition (default: column "
+            "The column of labels: 0/1, -1/+1 or bool; any numbers for regression, grades of rankings, classes; "
+            "the references of texts (default: column reference); the classes of clusterings (default: column "
             "label). May be repeated: every score is compared with every label."
         ),
     ),
@@ -94,8 +94,8 @@ OPTIONS = (
         entry_points=OF_ONE_MODEL,
         of_tasks=True,
         help=(
-            "The column of predictions; the hypotheses for target text (default: column hypothesis), the "
-            "clusters for target partition (default: column cluster). May be repeated, for several models."
+            "The column of predictions; the hypotheses of texts (default: column hypothesis), the clusters of "
+            "clusterings (default: column cluster). May be repeated, for several models."
         ),
     ),
     Option(
@@ -110,7 +110,7 @@ OPTIONS = (
         of_tasks=True,
         help=(
             "The column of predicted labels, of the type of the labels: integers, strings or dates, any "
-            "number of classes. For metrics of target prediction. May be repeated, for several models."
+            "number of classes. May be repeated, for several models."
         ),
     ),
     Option(
@@ -132,7 +132,7 @@ OPTIONS = (
         of_tasks=True,
         help=(
             "The probabilities of several classes: a column of lists, or the columns of the classes, "
-            "separated by commas. For metrics of target probabilities. May be repeated, for several models."
+            "separated by commas. May be repeated, for several models."
         ),
         metavar="COLUMN,...",
     ),
@@ -288,7 +288,7 @@ OPTIONS = (
         "`task`.",
         help=(
             "A question of the log with columns of its own: 'cvr: label=conversion; score=pcvr'. What it does "
-            "not name is that of the other options. May be repeated: all tasks share one scan."
+            "not name is that of the other options. May be repeated: all tasks share one reading."
         ),
         flags=("--task",),
         metavar="TASK",
