@@ -8,6 +8,7 @@ import typer
 import fastmetrics
 from fastmetrics.cli.drawn_results import Tables, print_result
 from fastmetrics.cli.input_names import file_names
+from fastmetrics.cli.logs.task_options import split_names
 from fastmetrics.cli.outputs import OutputOptions, read_outputs, write_result
 
 if TYPE_CHECKING:
@@ -62,12 +63,20 @@ def compare_runs(
 def compared_metrics(names: Sequence[str] | None) -> list[str]:
     """The metrics of -m; of a set of measures those that are means over queries, which runs are compared by."""
     found: list[str] = []
-    for name in names or SETS[:1]:
-        if name in SETS:
-            found += filter(is_compared, fastmetrics.trec_measure_names([name]))
-        elif is_compared(name, raises=True):
-            found.append(name)
+    for text in names or SETS[:1]:
+        if text in SETS:
+            found += filter(is_compared, fastmetrics.trec_measure_names([text]))
+        else:
+            found += [name for name in single_names(text) if is_compared(name, raises=True)]
     return list(dict.fromkeys(found))
+
+
+def single_names(text: str) -> list[str]:
+    """The names of a value of -m: trec_eval's measure with parameters, P.5,10, or metric strings between commas."""
+    try:
+        return list(fastmetrics.trec_measure_names([text]))
+    except ValueError:
+        return split_names(text)
 
 
 def is_compared(name: str, *, raises: bool = False) -> bool:

@@ -155,8 +155,8 @@ def test_texts_beside_other_metrics_are_wrong_usage(tmp_path):
 def test_help_describes_the_labels_of_every_target(tmp_path):
     text = " ".join(run("evaluate", "--help", folder=tmp_path).stdout.replace("│", " ").split())
     assert ESCAPE not in text
-    assert "any numbers for metrics of target real" in text
-    assert "the references for target text (default: column reference)" in text
+    assert "any numbers for regression, grades of rankings, classes" in text
+    assert "the references of texts (default: column reference)" in text
 
 
 def test_columns_of_probabilities(tmp_path):
