@@ -78,6 +78,15 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(autouse=True)
+def few_checks(monkeypatch):
+    """A self-check of three checks in this process too."""
+    from fastmetrics.selfcheck import checks
+
+    some, skipped = checks.all_checks()
+    monkeypatch.setattr(checks, "all_checks", lambda: (some[:3], skipped))
+
+
 def in_a_pipe(words, folder):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *words], cwd=folder, env=environment(), stdin=subprocess.DEVNULL,
