@@ -10,7 +10,7 @@ import numpy as np
 from support.files.command_files import annotated_image, write_command_files
 
 ROWS = 400
-TEXTS = ("the cat sat on the mat", "a dog is in the garden of the house", "we read the long report today")
+TEXTS = ("the cat sat on the mat", "a dog is in the garden of the school", "we read the long report today")
 PLUGIN = '''
 from fastmetrics.extend import Positive, Real, RowStatistic, divide, metric
 
