@@ -210,6 +210,17 @@ class ByUnit(ABC):
         """Add row i to the state numbers[i]. The numbers of groups ascend, and none is left out."""
 
 
+MOST_INTEGERS_BY_UNIT = 1 << 13  # of a state, that tables of many states hold
+
+
+def adds_by_unit(statistic: Any) -> bool:
+    """Are rows added to its states in many units at once? Not if a table of such states would be large."""
+    if not (isinstance(statistic, ByUnit) and isinstance(statistic, SummedStatistic)):
+        return False
+    fields = statistic.fields
+    return fields.n_counts + fields.n_sums * exact.SIZE <= MOST_INTEGERS_BY_UNIT
+
+
 class StatesOfUnits(Protocol):
     """The states (`Sums`) of one statistic in many units: counts, int64[units, n_counts], and exact sums.
 
@@ -232,10 +243,10 @@ class StatesOfUnits(Protocol):
         """Add numbers[i] to a count, or a wide count, of unit i."""
 
     def count(self, numbers: np.ndarray, cells: np.ndarray | None = None) -> None:
-        """Count row i in the state numbers[i], in the count cells[i]; cells (uint8) are 0 if there are none."""
+        """Count row i in the state numbers[i], in the count cells[i]; cells (uint16) are 0 if there are none."""
 
     def add(self, values: np.ndarray, numbers: np.ndarray, name: str, cells: np.ndarray | None = None) -> None:
-        """Add values[i] to the state numbers[i], to the sum cells[i] of a field; cells (uint8) may be left out: 0."""
+        """Add values[i] to the state numbers[i], to the sum cells[i] of a field; cells (uint16) may be left out: 0."""
 
     def state(self, index: int) -> Sums:
         """One of the states. It shares the memory of `counts` and `exact`."""

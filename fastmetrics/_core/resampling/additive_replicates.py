@@ -73,8 +73,11 @@ class AdditiveReplicates:
         """The rows of some integers. Integers without a row get one."""
         new = columns[self.row_of[columns] < 0]
         if new.shape[0]:
-            self.row_of[new] = self.sums.shape[0] + np.arange(new.shape[0])
-            self.sums = np.concatenate((self.sums, np.zeros((new.shape[0], self.replicates), np.int64)))
+            n = self.sums.shape[0]
+            self.row_of[new] = n + np.arange(new.shape[0])
+            grown = np.zeros((n + new.shape[0], self.replicates), np.int64)  # what is not written takes no memory yet
+            grown[:n] = self.sums
+            self.sums = grown
         return np.asarray(self.row_of[columns])
 
     def add(self, weights: Any, numbers: np.ndarray, table: UnitStateTable) -> None:
@@ -388,6 +391,8 @@ class JackknifeStates(AdditiveReplicates):
     def add_range(self, first: int, table: UnitStateTable) -> None:
         """Add a table of the entries from `first` on, as many as it has, of every slice."""
         columns, values = table.nonzero_columns()
+        if not columns.shape[0]:
+            return
         values = values.reshape(self.n_slices, -1, columns.shape[0])
         with self.lock:
             rows = self.rows_of(columns).tolist()
@@ -445,11 +450,12 @@ class JackknifeStates(AdditiveReplicates):
         return next(own.many(1))
 
     def integers(self, columns: np.ndarray) -> np.ndarray:
-        rows = self.row_of[columns]
-        own = self.sums[rows]
         if self.alone:
-            return np.asarray(own.T)
+            return super().integers(columns)
         totals, slice_of = self.totals, self.slice_of
         if totals is None or slice_of is None:
             return self.of_some(np.arange(self.replicates)).integers(columns)
-        return np.asarray((totals[rows][:, slice_of] - own).T)
+        rows = self.row_of[columns]
+        without = totals[rows].take(slice_of, axis=1)
+        without -= self.sums[rows]
+        return np.asarray(without.T)

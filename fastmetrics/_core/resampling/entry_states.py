@@ -32,39 +32,35 @@ from fastmetrics._core.resampling.row_replicates import PIECE_ROWS, RowReduction
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 
 MAX_STATE_BYTES = 1 << 29  # of the states of all entries
-NONZERO_INTEGERS = 10  # about so many integers of a state are not zero
+NONZERO_INTEGERS = 10  # at least about so many integers of a state are not zero
 
 Tables = dict[tuple[Any, int], UnitStateTable]
 
 
-def fits_in_tables(store: BlockStore, reductions: Sequence[RowReduction], units: JackknifeUnits) -> bool:
-    """Do the states of all entries fit into memory?"""
-    n_states = sum(
-        max(1, own.n_slices) * n_entries_of(own, units) * len(own.statistics) * len(own.outputs) for own in reductions
-    )
-    return fits_in_memory(n_states, store.budget)
-
-
-def fits_in_memory(n_states: int, budget: MemoryBudget | None) -> bool:
-    """Do so many states of entries fit into memory?"""
+def most_entries(statistics: Sequence[Any], n_outputs: int, budget: MemoryBudget | None) -> int:
+    """Of how many entries the states of some statistics fit into memory."""
     limit = None if budget is None else budget.explicit_limit
-    most = MAX_STATE_BYTES if limit is None else min(MAX_STATE_BYTES, limit // 8)
-    return bool(8 * NONZERO_INTEGERS * n_states <= most)
+    n_bytes = MAX_STATE_BYTES if limit is None else min(MAX_STATE_BYTES, limit // 8)
+    return n_bytes // (8 * n_outputs * max(1, sum(map(nonzero_integers, statistics))))
 
 
-def n_entries_of(reduction: RowReduction, units: JackknifeUnits) -> int:
-    return units.n_entries(0 if reduction.n_slices else None)
+def nonzero_integers(statistic: Any) -> int:
+    """About how many integers of a state are not zero."""
+    fields = statistic.fields
+    return int(max(NONZERO_INTEGERS, fields.n_counts + 2 * fields.n_sums))
 
 
 class EntriesOfRows:
-    """The states of every entry, by statistic and output: of all rows, or with `n_slices` of every slice."""
+    """The states of every entry, by statistic and output: of all rows, or of every slice of a range."""
 
     def __init__(self, reduction: RowReduction, units: JackknifeUnits) -> None:
         self.reduction = reduction
         self.units = units
-        self.n_entries = n_entries_of(reduction, units)
+        self.n_entries = units.n_entries(0 if reduction.n_slices else None)
+        self.first_slice = reduction.slices.start
+        self.n_slices = min(reduction.slices.stop, reduction.n_slices) - self.first_slice  # 0: all rows
         self.states = {
-            (statistic, number): JackknifeStates(statistic, self.n_entries, max(1, reduction.n_slices))
+            (statistic, number): JackknifeStates(statistic, self.n_entries, max(1, self.n_slices))
             for statistic in reduction.statistics
             for number in range(len(reduction.outputs))
         }
@@ -72,14 +68,17 @@ class EntriesOfRows:
     def add(self, columns: dict[str, np.ndarray], buckets: np.ndarray) -> None:
         """Add the rows of a range of hashes, whose entries are few: tables of them are small."""
         first, n = self.units.range_of(buckets, self.n_entries)
-        n_states = max(1, self.reduction.n_slices) * n
-        tables = {key: UnitStateTable(key[0], n_states) for key in self.states}
+        tables = {key: UnitStateTable(key[0], max(1, self.n_slices) * n) for key in self.states}
         for start in range(0, buckets.shape[0], PIECE_ROWS):
             piece = slice(start, start + PIECE_ROWS)
             own = {name: column[piece] for name, column in columns.items()}
             numbers = self.units.entries_of(buckets[piece], self.n_entries) - np.int32(first)
-            if self.reduction.n_slices:
-                numbers += own[SLICE].astype(np.int32) * np.int32(n)
+            if self.n_slices:
+                slices = own[SLICE].astype(np.int32) - np.int32(self.first_slice)
+                numbers += slices * np.int32(n)
+                if self.n_slices < self.reduction.n_slices:
+                    kept = np.flatnonzero((slices >= 0) & (slices < self.n_slices))
+                    own, numbers = {name: column[kept] for name, column in own.items()}, numbers[kept]
             add_rows(tables, own, self.reduction, numbers)
         for key, table in tables.items():
             self.states[key].add_range(first, table)

@@ -66,11 +66,11 @@ class UnitStateTable:
             self.counts[:, place] += numbers
 
     def count(self, numbers: np.ndarray, cells: np.ndarray | None = None) -> None:
-        """Count every row: in the count with the number of its cell (uint8), by default in the first."""
+        """Count every row: in the count with the number of its cell (uint16), by default in the first."""
         sums.count_by_number(numbers, cells, self.counts)
 
     def add(self, values: np.ndarray, numbers: np.ndarray, name: str, cells: np.ndarray | None = None) -> None:
-        """Add the value of every row to a sum: of an array of sums the one with the number of its cell (uint8)."""
+        """Add the value of every row to a sum: of an array of sums the one with the number of its cell (uint16)."""
         column = self.template.fields.places[name]
         n = values.shape[0]
         if self.in_windows + n > MAX_UNNORMALISED:

@@ -81,7 +81,8 @@ class PairCells(NamedTuple):
             kernels.add_by_class(numbers_of(cells, columns), of_rows, labels, weights, table, shift, sums)
 
         n_terms = 0 if table is None else table.shape[2]
-        return self.rows.sum(names, (n, 2, 1 + n_terms), add)[:, 0]
+        sums: np.ndarray = self.rows.sum(names, (2, n, 1 + n_terms), add)[0]
+        return sums
 
     def cells_of(self, columns: Columns) -> np.ndarray:
         """The cell of every row: int32."""
@@ -116,7 +117,7 @@ def contributions_to_slices(
         entries = units.entries_of(units.unit_buckets.bucket_of(columns[HASH]), n_entries)
         return (entries + columns[SLICE].astype(np.int64) * n_entries if n_slices else entries).astype(np.int32)
 
-    sums = cells.sum(len(terms) * n_entries, entries_of, np.ascontiguousarray(np.stack((table, table), axis=1)))
+    sums = cells.sum(len(terms) * n_entries, entries_of, np.ascontiguousarray(np.stack((table, table))))
     scale = 1 << (WEIGHT_BITS if cells.rows.weighted else 0)
     for number, (of_pairs, of_shares) in enumerate(terms):
         own = sums[number * n_entries : (number + 1) * n_entries]

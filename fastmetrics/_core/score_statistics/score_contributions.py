@@ -89,9 +89,9 @@ class ScoreMasses(NamedTuple):
     """The classes of the scores of one output, and the weights of each, of all rows or of every slice.
 
     `joined` are the classes in slices of the `n_found` classes that are found in the scores; None: the same. `masses`
-    are int64[halves, n_slices * n_classes, 2], of both halves of the units if anything asks for them; without slices,
-    n_slices is 0. Weights are integers, times a power of two that makes the greatest one 2**WEIGHT_BITS; without
-    weights each row has 1.
+    are int64[2, halves, n_slices * n_classes]: of negatives and of positives, of both halves of the units if anything
+    asks for them; without slices, n_slices is 0. Weights are integers, times a power of two that makes the greatest one
+    2**WEIGHT_BITS; without weights each row has 1.
     """
 
     joined: np.ndarray | None
@@ -115,7 +115,7 @@ class ScoreMasses(NamedTuple):
     def of_halves(self, number: int) -> np.ndarray:
         """The masses of both halves of the units, int64[halves, 2, n_classes]: of negatives, and of positives."""
         n = self.n_classes
-        return self.masses[:, number * n : (number + 1) * n].transpose(0, 2, 1)
+        return self.masses[:, :, number * n : (number + 1) * n].transpose(1, 0, 2)
 
 
 def integer_weights(columns: Columns, exponent: int) -> np.ndarray:
@@ -159,6 +159,14 @@ def as_floats(numbers: np.ndarray) -> np.ndarray:
     return numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64)
 
 
+class ReadRows(NamedTuple):
+    """The class, the label and the integer weight of every row."""
+
+    classes: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+
+
 class ClassifiedRows(NamedTuple):
     """Rows, the classes of their scores, and the exponent of the integers that stand for weights."""
 
@@ -171,11 +179,11 @@ class ClassifiedRows(NamedTuple):
         score, label = score_name(self.rows.output.score), label_name(self.rows.output.label)
         return [label, score, HASH, *([WEIGHT] * self.rows.weighted), *([SLICE] if n_slices else [])]
 
-    def read(self, columns: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The class, the label and the integer weight of every row."""
+    def read(self, columns: Columns) -> ReadRows:
+        """What counts of every row."""
         labels = columns[label_name(self.rows.output.label)].view(np.uint8)
         found = self.classes.of_scores(columns[score_name(self.rows.output.score)])
-        return found, labels, integer_weights(columns, self.weight_exponent)
+        return ReadRows(found, labels, integer_weights(columns, self.weight_exponent))
 
 
 def classify(rows: ScoredRows, classes: ScoreClasses) -> ClassifiedRows:
@@ -198,7 +206,10 @@ def find_score_masses(
     `counts` is about the number of rows of each class.
     """
     found = [ScoreMasses(join_classes(counts, n_slices), counts.shape[0], n_slices, NO_WEIGHTS) for n_slices in sizes]
-    shapes = [(n_halves * max(1, own.n_slices) * own.n_classes, 2, 1) for own in found]
+    first, last = found[0], found[-1]
+    adds_slices = len(found) > 1 and first.joined is last.joined is None  # the masses of slices are those of all rows
+    counted = [last] if adds_slices else found
+    shapes = [(2, n_halves * max(1, own.n_slices) * own.n_classes, 1) for own in counted]
 
     def make() -> list[np.ndarray]:
         return [np.zeros(shape, np.int64) for shape in shapes]
@@ -206,21 +217,31 @@ def find_score_masses(
     def weigh(sums: list[np.ndarray], columns: Columns) -> None:
         classes, labels, weights = rows.read(columns)
         halves = (columns[HASH] & HALF).astype(np.int32) if n_halves > 1 else None
-        for masses, own in zip(found, sums, strict=True):
+        for masses, own in zip(counted, sums, strict=True):
             cells = masses.cells_of(classes, columns)
             if halves is not None:
-                cells = cells + halves * np.int32(own.shape[0] // 2)
+                cells = cells + halves * np.int32(own.shape[1] // 2)
             kernels.add_by_class(cells, None, labels, weights, None, 0, own)
 
-    threads = rows.rows.add(rows.names(max(sizes)), make, weigh)
-    sums = [np.sum(own, axis=0).reshape(n_halves, -1, 2) for own in zip(*threads, strict=True)]
-    return [masses._replace(masses=own) for masses, own in zip(found, sums or make(), strict=True)]
+    threads = rows.rows.add(rows.names(max(sizes)), make, weigh) or [make()]
+    sums = [np.sum(own, axis=0).reshape(2, n_halves, -1) for own in zip(*threads, strict=True)]
+    if adds_slices:
+        sums = [sums[0].reshape(2, n_halves, last.n_slices, -1).sum(axis=2), *sums]
+    return [masses._replace(masses=own) for masses, own in zip(found, sums, strict=True)]
+
+
+class EntryPart(NamedTuple):
+    """The sums of the `n` entries from `first` on, of every slice: int64[2, n_slices * n, 1 + influences]."""
+
+    first: int
+    n: int
+    sums: np.ndarray
 
 
 class EntrySums:
     """The masses of all entries, and their sums of influences, of all rows or of every slice.
 
-    `sums` are int64[n_slices, n_entries, 2, 1 + influences], masses first.
+    `sums` are int64[2, n_slices, n_entries, 1 + influences], of negatives and of positives, masses first.
     """
 
     def __init__(self, masses: ScoreMasses, influences: Sequence[ScoreInfluence], units: JackknifeUnits) -> None:
@@ -231,28 +252,32 @@ class EntrySums:
             [terms_of(values_of_classes(own, of_slice)) for own in influences]
             for of_slice in map(masses.of_slice, numbers)
         ]
-        self.table = np.concatenate([np.stack([own.table for own in of_slice], axis=2) for of_slice in terms])
+        tables = [np.stack([own.table.T for own in of_slice], axis=2) for of_slice in terms]
+        self.table = np.ascontiguousarray(np.concatenate(tables, axis=1))
         self.scales = np.array([[own.unit for own in of_slice] for of_slice in terms])
-        self.sums = np.zeros((len(numbers), self.n_entries, 2, 1 + len(influences)), np.int64)
+        self.sums = np.zeros((2, len(numbers), self.n_entries, 1 + len(influences)), np.int64)
         self.lock = Lock()
 
-    def add(self, rows: ClassifiedRows, columns: Columns) -> None:
-        """Add the rows of a range of hashes, whose entries are few."""
-        buckets = self.units.unit_buckets.bucket_of(columns[HASH])
+    def part_of(self, buckets: np.ndarray) -> EntryPart:
+        """The sums of the entries of a range of hashes, which are few; nothing is in them yet."""
         first, n = self.units.range_of(buckets, self.n_entries)
-        sums = np.zeros((self.sums.shape[0] * n, *self.sums.shape[2:]), np.int64)
+        return EntryPart(first, n, np.zeros((2, self.sums.shape[1] * n, self.sums.shape[3]), np.int64))
+
+    def add_to(
+        self, part: EntryPart, rows: ClassifiedRows, buckets: np.ndarray, columns: Columns, read: ReadRows
+    ) -> None:
+        """Add rows of these unit buckets to a part."""
+        numbers = self.units.entries_of(buckets, self.n_entries) - np.int32(part.first)
+        if self.masses.n_slices:
+            numbers += columns[SLICE].astype(np.int32) * np.int32(part.n)
+        cells = self.masses.cells_of(read.classes, columns)
         shift = WEIGHT_BITS if rows.rows.weighted else 0
-        for start in range(0, buckets.shape[0], PIECE_ROWS):
-            piece = slice(start, start + PIECE_ROWS)
-            own = {name: column[piece] for name, column in columns.items()}
-            found, labels, weights = rows.read(own)
-            numbers = self.units.entries_of(buckets[piece], self.n_entries) - np.int32(first)
-            if self.masses.n_slices:
-                numbers += own[SLICE].astype(np.int32) * np.int32(n)
-            cells = self.masses.cells_of(found, own)
-            kernels.add_by_class(numbers, cells, labels, weights, self.table, shift, sums)
+        kernels.add_by_class(numbers, cells, read.labels, read.weights, self.table, shift, part.sums)
+
+    def merge(self, part: EntryPart) -> None:
+        """Add a part. Any thread may."""
         with self.lock:
-            self.sums[:, first : first + n] += sums.reshape(-1, n, *self.sums.shape[2:])
+            self.sums[:, :, part.first : part.first + part.n] += part.sums.reshape(2, -1, part.n, self.sums.shape[3])
 
 
 def find_score_contributions(
@@ -272,8 +297,16 @@ def find_score_contributions(
     found = [EntrySums(masses, influences, units) for masses in find_score_masses(classified, counts, sizes, n_halves)]
 
     def add(columns: Columns) -> None:
-        for own in found:
-            own.add(classified, columns)
+        buckets = units.unit_buckets.bucket_of(columns[HASH])
+        parts = [own.part_of(buckets) for own in found]
+        for start in range(0, buckets.shape[0], PIECE_ROWS):
+            piece = slice(start, start + PIECE_ROWS)
+            own = {name: column[piece] for name, column in columns.items()}
+            read = classified.read(own)
+            for sums, part in zip(found, parts, strict=True):
+                sums.add_to(part, classified, buckets[piece], own, read)
+        for sums, part in zip(found, parts, strict=True):
+            sums.merge(part)
 
     rows.for_each(classified.names(max(sizes)), add)
     shift = WEIGHT_BITS if rows.weighted else 0
@@ -300,22 +333,22 @@ def contributions_of(
 ) -> Iterator[Contributions]:
     """The contributions of entries in every slice, from masses of negatives and positives and sums of influences.
 
-    Both are int64[slices, entries, 2]; sums are times the scale of the slice. The sum of a class over its mass is
+    Both are int64[2, slices, entries]; sums are times the scale of the slice. The sum of a class over its mass is
     divided by the share of the class that the others have.
     """
-    step = max(1, ENTRIES_AT_A_TIME // masses.shape[1])
-    for start in range(0, masses.shape[0], step):
+    step = max(1, ENTRIES_AT_A_TIME // masses.shape[2])
+    for start in range(0, masses.shape[1], step):
         some = slice(start, start + step)
-        own = masses[some]
-        totals, present = own.sum(axis=1, keepdims=True), own > 0
+        own = masses[:, some]
+        totals, present = own.sum(axis=2, keepdims=True), own > 0
         with np.errstate(divide="ignore", invalid="ignore"):  # a unit that has a whole class leaves none
-            changes = (sums[some] * scales[some, None, None] / totals) / ((totals - own) / totals)
+            changes = (sums[:, some] * scales[some, None] / totals) / ((totals - own) / totals)
         changes[own == totals] = np.nan
-        n_effective = present.sum(axis=1).min(axis=1).tolist()
-        counted = np.asarray(present.any(axis=2))
-        found = map(Contributions, changes.sum(axis=2), counted, n_effective)
+        n_effective = present.sum(axis=2).min(axis=0).tolist()
+        counted = np.asarray(present.any(axis=0))
+        found = map(Contributions, changes.sum(axis=0), counted, n_effective)
         if not with_shares:
             yield from found
             continue
-        shares = own[..., 1] / np.maximum(totals[..., 1], 1)
+        shares = own[1] / np.maximum(totals[1], 1)
         yield from (one._replace(shares=of_one) for one, of_one in zip(found, shares, strict=True))

@@ -20,5 +20,5 @@ def cells_of_rows(
     labels: NDArray[np.uint8],
     scores: NDArray[np.float32] | NDArray[np.float64],
     threshold: float,
-    out: NDArray[np.uint8],
+    out: NDArray[np.uint16],
 ) -> None: ...

@@ -7,7 +7,7 @@ true positives.
 """
 
 from libc.math cimport INFINITY, nextafterf
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t
 
 from fastmetrics._kernels.numeric.length_checks cimport need_length
 from fastmetrics._kernels.numeric.superaccumulator cimport CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, normalise
@@ -109,7 +109,7 @@ def weigh_cells(
             &labels[0], &scores[0], &weights[0], labels.shape[0], least, &states[0, 0], states.shape[1])
 
 
-def cells_of_rows(const uint8_t[::1] labels, const value_t[::1] scores, double threshold, uint8_t[::1] out):
+def cells_of_rows(const uint8_t[::1] labels, const value_t[::1] scores, double threshold, uint16_t[::1] out):
     """Write the cell of every row to out."""
     cdef value_t least
     cdef Py_ssize_t i

@@ -24,7 +24,7 @@ def place_of_window(values: NDArray[np.float64]) -> int: ...
 def add_to_windows(
     values: NDArray[np.float64],
     numbers: NDArray[np.int32],
-    cells: NDArray[np.uint8] | None,
+    cells: NDArray[np.uint16] | None,
     column: int,
     place: int,
     windows: NDArray[np.uint64],
@@ -36,7 +36,7 @@ def add_windows(windows: NDArray[np.uint64], other: NDArray[np.uint64]) -> None:
 def limbs_of_windows(windows: NDArray[np.uint64], place: int, limbs: NDArray[np.int64]) -> int: ...
 def count_by_number(
     numbers: NDArray[np.int32],
-    cells: NDArray[np.uint8] | None,
+    cells: NDArray[np.uint16] | None,
     counts: NDArray[np.int64],
 ) -> None: ...
 def count_labels_by_number(

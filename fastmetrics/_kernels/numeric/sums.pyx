@@ -12,7 +12,7 @@ to within the third, at least 0. A column with n = 1 stands for every row. What 
 """
 
 from libc.math cimport NAN, fabs
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy
 
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets
@@ -173,16 +173,16 @@ def place_of_window(const double[::1] values) -> int:
     return max(1, (greatest + 1 - WINDOW_SHIFTS) // 4 * 4 + 3)
 
 
-cdef int greatest_cell(const uint8_t* cells, Py_ssize_t n) noexcept nogil:
+cdef int greatest_cell(const uint16_t* cells, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
-    cdef uint8_t greatest = 0
+    cdef uint16_t greatest = 0
     for i in range(n):
         greatest = max(greatest, cells[i])
     return greatest
 
 
 def add_to_windows(
-    const double[::1] values, const int32_t[::1] numbers, const uint8_t[::1] cells or None, Py_ssize_t column,
+    const double[::1] values, const int32_t[::1] numbers, const uint16_t[::1] cells or None, Py_ssize_t column,
     int place, uint64_t[:, :, ::1] windows, int32_t[::1] others
 ) -> int:
     """Add values[i] to the window column + cells[i] of numbers[i]; cells are 0 if there are none.
@@ -193,7 +193,7 @@ def add_to_windows(
     cdef Py_ssize_t n = values.shape[0]
     cdef Py_ssize_t n_sums = windows.shape[1]
     cdef Py_ssize_t n_others = 0
-    cdef const uint8_t* first_cell = NULL
+    cdef const uint16_t* first_cell = NULL
     if n == 0 or windows.shape[0] == 0 or n_sums == 0:
         return 0
     if numbers.shape[0] != n or others.shape[0] < n or (cells is not None and cells.shape[0] != n):
@@ -272,7 +272,7 @@ def limbs_of_windows(const uint64_t[:, :, ::1] windows, int place, int64_t[:, :,
     return first_limb(place)
 
 
-def count_by_number(const int32_t[::1] numbers, const uint8_t[::1] cells or None, int64_t[:, ::1] counts):
+def count_by_number(const int32_t[::1] numbers, const uint16_t[::1] cells or None, int64_t[:, ::1] counts):
     """Add 1 to counts[numbers[i], cells[i]] for every row i; cells are 0 if there are none."""
     cdef Py_ssize_t i
     cdef Py_ssize_t n_counts = counts.shape[1]

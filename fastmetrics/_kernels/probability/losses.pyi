@@ -46,6 +46,15 @@ def calibration_terms(
     positive_states: NDArray[np.int64],
     problem: NDArray[np.int64],
 ) -> None: ...
+def write_bins(
+    probabilities: NDArray[np.float32] | NDArray[np.float64],
+    rate: float,
+    rule: int,
+    edges: NDArray[np.float64] | None,
+    n_bins: int,
+    corrected: NDArray[np.float64],
+    bins: NDArray[np.uint16],
+) -> bool: ...
 def run_means(
     values: NDArray[np.float32] | NDArray[np.float64],
     starts: NDArray[np.int64],

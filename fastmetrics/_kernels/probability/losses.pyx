@@ -5,7 +5,7 @@ documents `rate` and `problem`. If `problem` is set, the caller searches for the
 """
 
 from libc.math cimport HUGE_VAL
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
@@ -182,6 +182,35 @@ def calibration_terms(
             if weights is not None:
                 normalise(&weight_states[bin_index, 0])
                 normalise(&positive_states[bin_index, 0])
+
+
+def write_bins(
+    const value_t[::1] probabilities, double rate, int rule, const double[::1] edges or None, Py_ssize_t n_bins,
+    double[::1] corrected, uint16_t[::1] bins
+) -> bool:
+    """Write every probability, corrected for the rate, and its bin; rules and edges are those of calibration_terms.
+
+    Return false if one is outside [0, 1] or NaN.
+    """
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n = probabilities.shape[0]
+    cdef const double* first_edge = NULL
+    cdef bint good = 1
+    need_length(b"corrected and bins", min(corrected.shape[0], bins.shape[0]), n)
+    if not 1 <= n_bins <= 1 << 16:
+        raise ValueError("there are 1 to 65536 bins")
+    if rule == BY_GIVEN_EDGES:
+        need_length(b"edges", 0 if edges is None else edges.shape[0], n_bins - 1)
+        if edges.shape[0]:
+            first_edge = &edges[0]
+    if n == 0:
+        return good
+    with nogil:
+        good = load_probabilities(&probabilities[0], n, rate, &corrected[0])
+        if good:
+            for i in range(n):
+                bins[i] = <uint16_t>find_bin(corrected[i], n_bins, rule, first_edge)
+    return good
 
 
 def run_means(const value_t[::1] values, const int64_t[::1] starts, double[::1] out):

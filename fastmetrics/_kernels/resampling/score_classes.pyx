@@ -5,7 +5,13 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
 
+cdef extern from "resampling/prefetch.h":
+    void prefetch "fm_prefetch"(const void* memory) noexcept nogil
+
 FIRST_BITS = 16  # of a key, which say the first class
+
+cdef enum:
+    AHEAD = 16  # rows whose places in tables and sums are fetched ahead: they are anywhere
 
 
 def first_classes(const score_t[::1] scores, int32_t[::1] classes):
@@ -44,39 +50,52 @@ def add_by_class(
     const int32_t[::1] units, const int32_t[::1] classes or None, const uint8_t[::1] labels,
     const int64_t[::1] weights, const int32_t[:, :, ::1] table or None, int shift, int64_t[:, :, ::1] sums,
 ):
-    """Add every row to sums[unit, label]: 1 to the first, or the weight, and table[class, label] to the others.
+    """Add every row to sums[label, unit]: 1 to the first, or the weight, and table[label, class] to the others.
 
     With weights, what is added to the others is (table times weight) >> shift. Labels are 0 and 1; `weights` are empty,
-    or one for each row. Units are below the rows of `sums`, classes below those of `table`. Products and sums must stay
-    below 2**63. Without classes there is no table.
+    or one for each row. Units are fewer than those of `sums`, classes than those of `table`. Products and sums must
+    stay below 2**63. Without classes there is no table.
     """
-    cdef Py_ssize_t i, k
+    cdef Py_ssize_t i, k, ahead
     cdef Py_ssize_t n = units.shape[0]
+    cdef Py_ssize_t n_units = sums.shape[1]
+    cdef Py_ssize_t n_classes = 0 if classes is None else table.shape[1]
     cdef Py_ssize_t n_terms = 0 if classes is None else table.shape[2]
     cdef int64_t weight = 1
     cdef bint weighted = weights.shape[0] > 0
+    cdef int64_t* first_sum
     cdef int64_t* out
-    cdef const int32_t* terms = NULL
+    cdef const int32_t* first_terms = NULL
+    cdef const int32_t* terms
     need_length(b"labels", labels.shape[0], n)
     if weighted:
         need_length(b"weights", weights.shape[0], n)
-    if sums.shape[1] != 2 or sums.shape[2] != 1 + n_terms or not 0 <= shift < 63:
+    if sums.shape[0] != 2 or sums.shape[2] != 1 + n_terms or not 0 <= shift < 63:
         raise ValueError("sums are of two labels, of rows and of every term of the table, and shift is below 63")
     if not n:
         return
-    need_below(b"units", &units[0], n, sums.shape[0])
+    need_below(b"units", &units[0], n, n_units)
+    first_sum = &sums[0, 0, 0]
     if classes is not None:
         need_length(b"classes", classes.shape[0], n)
-        need_length(b"labels of the table", table.shape[1], 2)
-        need_below(b"classes", &classes[0], n, table.shape[0])
+        need_length(b"labels of the table", table.shape[0], 2)
+        need_below(b"classes", &classes[0], n, n_classes)
+    if n_terms:
+        first_terms = &table[0, 0, 0]
     with nogil:
         for i in range(n):
-            out = &sums[units[i], labels[i] & 1, 0]
+            ahead = i + AHEAD
+            if ahead < n:
+                prefetch(first_sum + ((labels[ahead] & 1) * n_units + units[ahead]) * (1 + n_terms))
+                if n_terms:
+                    prefetch(first_terms + ((labels[ahead] & 1) * n_classes + classes[ahead]) * n_terms)
             if weighted:
                 weight = weights[i]
+            out = first_sum + ((labels[i] & 1) * n_units + units[i]) * (1 + n_terms)
             out[0] += weight
-            if n_terms:
-                terms = &table[classes[i], labels[i] & 1, 0]
+            if not n_terms:
+                continue
+            terms = first_terms + ((labels[i] & 1) * n_classes + classes[i]) * n_terms
             if weighted:
                 for k in range(n_terms):
                     out[1 + k] += (terms[k] * weight) >> shift

@@ -16,7 +16,7 @@ from fastmetrics._core.exchange.row_ranges import split_statistics
 from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.state import State, Sums
-from fastmetrics._core.statistic import ByUnit
+from fastmetrics._core.statistic import adds_by_unit
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.partial.covered_states import CoveredStates
 from fastmetrics.engine.partial.slice_counts import SliceCounts
@@ -138,7 +138,7 @@ class AdditiveStates:
 
     def use_covers(self, columns: RowBlock) -> bool:
         """Do covers count the rows of a block, and add them to states? All statistics have to add to many states."""
-        return not columns.score_columns and all(isinstance(statistic, ByUnit) for statistic in self.statistics)
+        return not columns.score_columns and all(map(adds_by_unit, self.statistics))
 
     def update_slices(self, columns: RowBlock) -> None:
         """Add a block to the slices of the base sets; those of the others are added up in the end."""

@@ -22,7 +22,7 @@ from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS, UNIT_BUCKET_BITS, UnitCounter
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.state import Sums
-from fastmetrics._core.statistic import ByUnit
+from fastmetrics._core.statistic import adds_by_unit
 from fastmetrics.engine.plan.metric_plan import Plan
 
 PREFIX_SHIFT = np.uint64(HASH_BITS - UNIT_BUCKET_BITS)
@@ -99,7 +99,7 @@ def can_add_by_unit(plan: Plan, n_outputs: int, budget: MemoryBudget | None) -> 
     statistics = plan.statistics["none"]
     if not statistics or plan.needs("hash") or plan.needs("range") or plan.unsliced:
         return False
-    if not all(isinstance(statistic, ByUnit) for statistic in statistics):
+    if not all(map(adds_by_unit, statistics)):
         return False
     if budget is None:
         return True

@@ -174,11 +174,20 @@ def slices_of_pass(slice_pass: SlicePass) -> SliceRange:
 def split_pass_by_memory(
     part: PartState, slice_pass: SlicePass, plan: Plan, replicates: int, n_threads: int
 ) -> Iterator[SliceRange]:
-    n_slices = slice_pass.n_slices
+    return ranges_of_slices(slice_pass, most_slices(part, plan, replicates, n_threads))
+
+
+def most_slices(part: PartState, plan: Plan, replicates: int, n_threads: int) -> int:
+    """Of how many slices the replicates fit into memory."""
     n_states = len(part.outputs) * (len(plan.statistics["none"]) + len(plan.statistics["hash"]))
     limit = None if part.memory_budget is None else part.memory_budget.explicit_limit
     n_bytes = MAX_REPLICATE_BYTES if limit is None else min(limit, MAX_REPLICATE_BYTES)
-    most = max(1, n_bytes // (8 * NONZERO_INTEGERS * replicates * n_states * n_threads))
+    return n_bytes // (8 * NONZERO_INTEGERS * replicates * max(1, n_states) * n_threads)
+
+
+def ranges_of_slices(slice_pass: SlicePass, most: int) -> Iterator[SliceRange]:
+    """All slices of a pass in one range if they are fewer than `most`, otherwise so many at a time, after all rows."""
+    n_slices, most = slice_pass.n_slices, max(1, most)
     if n_slices < most:
         yield slices_of_pass(slice_pass)
         return

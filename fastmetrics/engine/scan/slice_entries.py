@@ -11,29 +11,38 @@ from fastmetrics._core.exchange.group_reduction import reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HashExchange
 from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits, SliceRange
+from fastmetrics._core.resampling.additive_replicates import (
+    ALL_SLICES,
+    JackknifeStates,
+    JackknifeUnits,
+    SliceRange,
+)
 from fastmetrics._core.resampling.cell_entries import CellEntries
-from fastmetrics._core.resampling.entry_states import add_entries, fits_in_memory, fits_in_tables
+from fastmetrics._core.resampling.entry_states import add_entries, most_entries
 from fastmetrics._core.resampling.group_entries import EntriesOfGroups, EntryAccumulators
 from fastmetrics._core.resampling.row_replicates import RowReduction
-from fastmetrics._core.statistic import ByUnit
+from fastmetrics._core.statistic import adds_by_unit
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import SlicePass
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.group_units import UnitsOfGroups
-from fastmetrics.engine.scan.intervals import replicate_additive, slices_of_pass, split_slices_by_memory
+from fastmetrics.engine.scan.intervals import most_slices, ranges_of_slices, replicate_additive
 from fastmetrics.engine.scan.resolve import group_reduction, group_statistics_by_table
 
 
 class SlicesTogether(NamedTuple):
-    """The states of the entries of slices in one table; `places` are those of the slices, by default their numbers."""
+    """The states of the entries of slices in one table; `places` are those of the slices, by number."""
 
     states: JackknifeStates
-    places: Mapping[int | None, int] | None = None
+    places: Mapping[int | None, int]
+
+    @classmethod
+    def of_range(cls, states: JackknifeStates, first: int = 0) -> SlicesTogether:
+        """The slices from `first` on."""
+        return cls(states, {first + place: place for place in range(states.n_slices)})
 
     def of_slices(self, numbers: Sequence[int | None]) -> JackknifeStates:
-        places = numbers if self.places is None else [self.places[number] for number in numbers]
-        return self.states.of_slices(np.array(places, np.int64))
+        return self.states.of_slices(np.array([self.places[number] for number in numbers], np.int64))
 
 
 class EntryStates:
@@ -51,20 +60,21 @@ class EntryStates:
     def add_groups(self, entries: EntriesOfGroups) -> None:
         """Add the entries of groups."""
         self.by_key.update({(*key, None): own for key, own in entries.of_all_rows.items()})
-        self.together.update({key: SlicesTogether(own) for key, own in entries.of_slices.items()})
+        self.together.update({key: SlicesTogether.of_range(own) for key, own in entries.of_slices.items()})
 
     def outside(self, slice_pass: SlicePass) -> EntryStates:
         """The same with the numbers that slices have outside a pass."""
         found = EntryStates(slice_pass.rename(self.by_key))
-        places = {slice_pass.outside(number): number for number in range(slice_pass.n_slices)}
-        found.together = {key: SlicesTogether(own.states, places) for key, own in self.together.items()}
+        for key, own in self.together.items():
+            places = {slice_pass.outside(number): place for number, place in own.places.items()}
+            found.together[key] = SlicesTogether(own.states, places)
         return found
 
     def items(self) -> Iterator[tuple[StateKey, Any]]:
         """The states of all rows, and of one slice after the other."""
         yield from self.by_key.items()
         for (statistic, output), own in self.together.items():
-            for number in range(own.states.n_slices) if own.places is None else own.places:
+            for number in own.places:
                 yield (statistic, output, number), own.of_slices([number])
 
     def find(self, statistic: Any, output: int, numbers: Sequence[int | None], units: JackknifeUnits) -> Any:
@@ -101,33 +111,39 @@ def entries_of_slices(
     """
     if not plan.needs("none") and not plan.needs("hash"):
         return
-    of_rows = states_of_entries(part, rest, units, n_threads)
-    found = EntryStates({}) if of_rows is None else of_rows
-    others = rest if of_rows is None else rest.with_statistics(none=divide_by_unit(rest)[1])
+    by_unit, others = divide_by_unit(part, rest)
     of_groups = entries_of_groups(part, rest, units, part.slice_pass.n_slices)
     if of_groups is not None and part.group_exchange is not None:
         others = others.with_statistics(hash=())
-        found.add_groups(reduce_to_entries(part, part.group_exchange, rest, units, units_of, of_groups, n_threads))
-    if not others.needs("none") and not others.needs("hash"):
-        yield slices_of_pass(part.slice_pass), found
-        return
-    for slices in split_slices_by_memory(part, others, units.n_entries(0), n_threads):
-        of_others = EntryStates(found.by_key | replicate_additive(part, others, units, units_of, n_threads, slices))
-        of_others.together = found.together
-        yield slices, of_others
+        reduce_to_entries(part, part.group_exchange, rest, units, units_of, of_groups, n_threads)
+    has_others = others.needs("none") or others.needs("hash")
+    n_entries = units.n_entries(0)
+    most = [most_entries(by_unit, len(part.outputs), part.memory_budget) // n_entries] if by_unit else []
+    most += [most_slices(part, others, n_entries, n_threads)] if has_others else []
+    for slices in ranges_of_slices(part.slice_pass, min(most, default=1 + ALL_SLICES.stop)):
+        found = states_of_entries(part, by_unit, units, slices, n_threads)
+        if has_others:
+            found.by_key |= replicate_additive(part, others, units, units_of, n_threads, slices)
+        if of_groups is not None:
+            found.add_groups(of_groups)
+        yield slices, found
 
 
-def divide_by_unit(plan: Plan) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """The statistics of rows that add rows to many states in one call, and the others."""
-    by_unit = tuple(own for own in plan.statistics["none"] if isinstance(own, ByUnit))
-    return by_unit, tuple(own for own in plan.statistics["none"] if own not in by_unit)
+def divide_by_unit(part: PartState, plan: Plan) -> tuple[tuple[Any, ...], Plan]:
+    """The statistics of stored rows that add rows to many states in one call, and the plan of the others."""
+    if part.unit_exchange is None or part.states_by_unit:
+        return (), plan  # no rows are stored, or only those of the first units
+    by_unit = tuple(filter(adds_by_unit, plan.statistics["none"]))
+    return by_unit, plan.with_statistics(none=tuple(own for own in plan.statistics["none"] if own not in by_unit))
 
 
 def entries_of_groups(part: PartState, plan: Plan, units: JackknifeUnits, n_slices: int) -> EntriesOfGroups | None:
     """Where the entries of all groups are added up; None if there are none, or if they do not fit into memory."""
     statistics, n_outputs = plan.statistics["hash"], len(part.outputs)
-    n_states = (units.n_entries(None) + n_slices * units.n_entries(0)) * len(statistics) * n_outputs
-    if part.group_exchange is None or not statistics or not fits_in_memory(n_states, part.memory_budget):
+    n_entries = units.n_entries(None) + n_slices * units.n_entries(0)
+    if part.group_exchange is None or not statistics:
+        return None
+    if n_entries > most_entries(statistics, n_outputs, part.memory_budget):
         return None
     return EntriesOfGroups(statistics, n_outputs, units, n_slices)
 
@@ -151,27 +167,23 @@ def reduce_to_entries(
     return entries
 
 
-def states_of_entries(part: PartState, plan: Plan, units: JackknifeUnits, n_threads: int) -> EntryStates | None:
-    """The states of rows by entry, of the slices of the current pass; None if `replicate_additive` has to make them.
-
-    They are those of the statistics that add rows to many states in one call.
-    """
-    by_unit, _ = divide_by_unit(plan)
-    if part.unit_exchange is None or part.states_by_unit or not by_unit:
-        return None  # no rows are stored, or only those of the first units
-    store, n_slices = part.unit_exchange.store, part.slice_pass.n_slices
-    adds_slices = part.slice_pass.all_rows and n_slices and units.n_entries(0) == units.n_entries(None)
-    reductions = [
-        RowReduction(by_unit, part.outputs, n, part.score_epsilons)
-        for n in part.slice_pass.slice_counts()[bool(adds_slices) :]
-    ]
-    if not fits_in_tables(store, reductions, units):
-        return None
-    found = add_entries(store, reductions, units, n_threads)
-    of_slices = found[-1] if n_slices else {}
+def states_of_entries(
+    part: PartState, statistics: tuple[Any, ...], units: JackknifeUnits, slices: SliceRange, n_threads: int
+) -> EntryStates:
+    """The states by entry, of some slices of the current pass, of statistics that add rows to many in one call."""
+    entries = EntryStates({})
+    if part.unit_exchange is None or not statistics:
+        return entries
+    n_slices = part.slice_pass.n_slices
+    n_own = min(slices.stop, n_slices) - slices.start
+    adds_slices = slices.all_rows and n_own and units.n_entries(0) == units.n_entries(None)
+    sizes = (0,) * (slices.all_rows and not adds_slices) + (n_slices,) * (n_own > 0)
+    reductions = [RowReduction(statistics, part.outputs, n, part.score_epsilons, slices) for n in sizes]
+    found = add_entries(part.unit_exchange.store, reductions, units, n_threads)
+    of_slices = found[-1] if n_own else {}
     of_all_rows = {key: own.of_all_slices() for key, own in of_slices.items()} if adds_slices else {}
-    if part.slice_pass.all_rows and not adds_slices:
+    if slices.all_rows and not adds_slices:
         of_all_rows = found[0]
-    entries = EntryStates({(*key, None): own for key, own in of_all_rows.items()})
-    entries.together = {key: SlicesTogether(own) for key, own in of_slices.items()}
+    entries.by_key.update({(*key, None): own for key, own in of_all_rows.items()})
+    entries.together = {key: SlicesTogether.of_range(own, slices.start) for key, own in of_slices.items()}
     return entries

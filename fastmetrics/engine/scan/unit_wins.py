@@ -24,7 +24,7 @@ from fastmetrics._core.resampling.entry_states import Tables, add_rows
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.resampling.row_replicates import RowReduction, max_loaded_bytes, row_ranges
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
-from fastmetrics._core.statistic import ByUnit
+from fastmetrics._core.statistic import adds_by_unit
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes
 from fastmetrics.engine.scan.intervals import finalise_metric, find_many_values
@@ -107,7 +107,7 @@ def count_wins(part: PartState, unit_buckets: UnitBuckets, n_threads: int) -> di
 
 def adds_up_together(metric: Metric) -> bool:
     """Can the values of many units be found at once?"""
-    return metric.has_many and all(isinstance(own, ByUnit) for own in metric.statistics())
+    return metric.has_many and all(map(adds_by_unit, metric.statistics()))
 
 
 def count_unit_wins(

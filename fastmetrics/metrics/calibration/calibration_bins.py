@@ -19,7 +19,7 @@ from fastmetrics._core.columns.binary_probabilities import (
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exact import DoubleDoubles
 from fastmetrics._core.state import Field, Fields, ManySums, Sums, exact_sum
-from fastmetrics._core.statistic import AdditiveStatistic
+from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits
 from fastmetrics._kernels.probability import losses
 
 MAX_BINS = 10_000  # the exact sums of a bin take 1.7 kB
@@ -33,7 +33,7 @@ def bin_fields(bins: int, *others: str | Field) -> Fields:
     return Fields(Field("classes", length=2 * bins), "weighted", *others, *sums)
 
 
-class CalibrationBins(AdditiveStatistic):
+class ProbabilityBins(AdditiveStatistic):
     """Rows, positives and the sum of p of every bin; with weights the sums of w p, w and w y.
 
     If `edges` is None, the bin is floor(p * bins). Otherwise it is the first bin whose upper edge is not below p, with
@@ -58,9 +58,7 @@ class CalibrationBins(AdditiveStatistic):
     def add_rows(self, state: Sums, rows: Rows) -> bool:
         """Add rows to their bins, up to the first bad probability. Return whether there is one."""
         problem = np.zeros(1, np.int64)
-        rule, edges = losses.FLOOR, None
-        if self.edges is not None:
-            rule, edges = (losses.EQUAL, None) if isinstance(self.edges, str) else (losses.GIVEN, self.edges)
+        rule, edges = self.rule()
         probabilities, weights, positives = map(state.sums_of, ("w p", "w", "w y"))
         losses.calibration_terms(
             rows.labels, rows.scores, rows.weights, kernel_sampling_rate(self.sampling_rate), rule, edges,
@@ -69,6 +67,12 @@ class CalibrationBins(AdditiveStatistic):
         if rows.weights is not None:
             state.set_flag("weighted")
         return bool(problem[0])
+
+    def rule(self) -> tuple[int, np.ndarray | None]:
+        """How the kernels find bins, and the inner edges that they need."""
+        if self.edges is None:
+            return losses.FLOOR, None
+        return (losses.EQUAL, None) if isinstance(self.edges, str) else (losses.GIVEN, self.edges)
 
     def bin_sums(self, state: Sums) -> list[tuple[int, int, int]]:
         """Return (weight, weight of positives, sum of w p) of every bin, times 2**EXPONENT."""
@@ -87,6 +91,29 @@ class CalibrationBins(AdditiveStatistic):
             return [states.number("w", i) for i in bins], predicted, [states.number("w y", i) for i in bins]
         rows, positives = ([states.number("classes", 2 * i + k) for i in bins] for k in range(2))
         return rows, predicted, positives
+
+
+class CalibrationBins(ByUnit, ProbabilityBins):
+    """Bins that are also added to the states of many units at once."""
+
+    __slots__ = ()
+
+    def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
+        n = rows.scores.shape[0]
+        probabilities, bins = np.empty(n), np.empty(n, np.uint16)
+        rate = kernel_sampling_rate(self.sampling_rate)
+        if not losses.write_bins(rows.scores, rate, *self.rule(), self.bins, probabilities, bins):
+            rows.raise_bad_probability()
+        positives = np.flatnonzero(rows.labels)
+        of_positives, their_bins = numbers[positives], bins[positives]
+        states.count(numbers, 2 * bins)
+        states.count(of_positives, 2 * their_bins + np.uint16(1))
+        if rows.weights is not None:
+            states.set_flag("weighted")
+            probabilities *= rows.weights
+            states.add(rows.weights, numbers, "w", bins)
+            states.add(rows.weights[positives], of_positives, "w y", their_bins)
+        states.add(probabilities, numbers, "w p", bins)
 
 
 def correct_rows(rows: BinaryColumns, sampling_rate: float | None) -> BinaryColumns:

@@ -15,7 +15,7 @@ from fastmetrics._core.plot import Line, Plot
 from fastmetrics._core.registry.plot_registry import ModelStates, NoPlotError, plot, plot_summary
 from fastmetrics._core.score_statistics.score_histogram import ScoreCells
 from fastmetrics._core.state import Field, Fields, Sums
-from fastmetrics.metrics.calibration.calibration_bins import CalibrationBins, bin_fields
+from fastmetrics.metrics.calibration.calibration_bins import ProbabilityBins, bin_fields
 
 BAD_SCORES = "scores outside [0, 1]"
 RELIABILITY_BINS = 12  # bins of the plot
@@ -25,7 +25,7 @@ FIRST_OCTAVE = -20  # smallest octave of distances to 0 or 1 with bins of its ow
 def narrow_bin_edges() -> np.ndarray:
     """Return edges of bins that are narrow near 0 and 1: 16 bins for each doubling of the distance to the end.
 
-    An edge is the largest number of its bin, as CalibrationBins needs it. Below one half a bin contains its lower
+    An edge is the largest number of its bin, as ProbabilityBins needs it. Below one half a bin contains its lower
     bound; from one half on it contains its upper bound.
     """
     low = np.ldexp(1 + np.arange(16) / 16, np.arange(FIRST_OCTAVE, -1)[:, None]).reshape(-1)
@@ -39,7 +39,7 @@ def find_narrow_bins(probabilities: np.ndarray, n_bins: int) -> np.ndarray:
     return np.asarray(np.where(probabilities < 0.5, bins, n_bins - 1 - bins))
 
 
-class ReliabilityBins(CalibrationBins):
+class ReliabilityBins(ProbabilityBins):
     """Narrow bins of probabilities. The plot joins neighbouring bins when the rows of each are known.
 
     Without weights the sum of p is an integer multiple of 2**-52. It is stored as two halves of 26 bits after the other

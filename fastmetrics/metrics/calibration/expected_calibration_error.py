@@ -29,7 +29,7 @@ from fastmetrics._core.kinds import PROBABILITIES
 from fastmetrics._core.metric_spec import BinErrors
 from fastmetrics._core.registry import metric, metric_form
 from fastmetrics._core.state import Fields, ManySums, Sums
-from fastmetrics._core.statistic import AdditiveStatistic, Value
+from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.probability import short_losses
 from fastmetrics.metrics.calibration.calibration_bins import MAX_BINS, CalibrationBins, bin_fields, correct_rows
@@ -222,7 +222,7 @@ def error_of_bins(parameters: dict[str, Any], bins: Sums, coverage: dict[str, An
     return Value(calibration_error(table, parameters["norm"]), coverage)
 
 
-class TopLabelBins(AdditiveStatistic):
+class TopLabelBins(ByUnit, AdditiveStatistic):
     """Bins of the greatest probability of each row; a row is positive if its class has it.
 
     Of equal probabilities, the first class counts (Guo et al., ICML 2017).
@@ -238,10 +238,16 @@ class TopLabelBins(AdditiveStatistic):
         return bin_fields(self.bins)
 
     def update(self, state: Sums, rows: Rows) -> None:
-        predicted = rows.scores.argmax(axis=1)
-        confidences = rows.scores.max(axis=1)
-        is_right = (predicted == rows.labels).view(np.uint8)
-        CalibrationBins(self.bins).update(state, rows._replace(labels=is_right, scores=confidences))
+        CalibrationBins(self.bins).update(state, top_labels(rows))
+
+    def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
+        CalibrationBins(self.bins).update_units(states, top_labels(rows), numbers)
+
+
+def top_labels(rows: Rows) -> Rows:
+    """Rows with their greatest probability, and whether the first class that has it is theirs."""
+    is_right = (rows.scores.argmax(axis=1) == rows.labels).view(np.uint8)
+    return rows._replace(labels=is_right, scores=rows.scores.max(axis=1))
 
 
 @metric_form(

@@ -65,7 +65,7 @@ class ThresholdCounts(ByUnit, AdditiveStatistic):
         return sum(cells), cells[2] + cells[3]
 
     def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
-        cells = np.empty(rows.labels.shape[0], np.uint8)
+        cells = np.empty(rows.labels.shape[0], np.uint16)
         fixed_threshold.cells_of_rows(rows.labels, rows.scores, self.threshold, cells)
         states.count(numbers, cells)
         if rows.weights is not None:

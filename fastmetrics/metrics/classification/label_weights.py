@@ -105,7 +105,7 @@ class WindowSquare:
     def __init__(self, n_cells: int) -> None:
         n_copies = N_COPIES if n_cells <= FEW_CELLS else 1
         self.windows = np.zeros((n_cells, n_copies, 2), np.uint64)
-        self.copies = np.tile(np.arange(n_copies, dtype=np.uint8), WEIGHED_ROWS // n_copies)
+        self.copies = np.tile(np.arange(n_copies, dtype=np.uint16), WEIGHED_ROWS // n_copies)
         self.states: np.ndarray | None = None
         self.n_others = 0  # values added to the states since they were normalised
         self.numbers = np.empty(WEIGHED_ROWS, np.int32)

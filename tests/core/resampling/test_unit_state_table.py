@@ -53,7 +53,7 @@ def sums_of(table):
 def draw(size, seed=0, n=3000):
     random = np.random.default_rng(seed)
     values = SIZES[size](random, n)
-    return values, random.integers(0, N_UNITS, n).astype(np.int32), random.integers(0, 2, n).astype(np.uint8)
+    return values, random.integers(0, N_UNITS, n).astype(np.int32), random.integers(0, 2, n).astype(np.uint16)
 
 
 def filled(values, numbers, cells, parts=3):
@@ -142,7 +142,7 @@ def test_columns_of_different_lengths():
     with pytest.raises(ValueError, match="different lengths"):
         table.add(np.ones(3), np.zeros(2, np.int32), "values")
     with pytest.raises(ValueError, match="different lengths"):
-        table.add(np.ones(3), np.zeros(3, np.int32), "values", np.zeros(2, np.uint8))
+        table.add(np.ones(3), np.zeros(3, np.int32), "values", np.zeros(2, np.uint16))
 
 
 @each_case("size", list(SIZES))

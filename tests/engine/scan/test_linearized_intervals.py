@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
+from fastmetrics._core.resampling import entry_states
 from support.cases import each_case
 
 SUMS = ["logloss", "ne", "brier", "accuracy", "f1", "mcc", "copc", "ctr", "precision", "ece"]
@@ -254,6 +255,18 @@ def test_many_slices_have_few_classes_of_scores_and_entries():
         own = sliced.result(one.metric, slice={"many": 0})
         assert own.value == one.value
         assert own.standard_error == pytest.approx(one.standard_error, rel=0.06)
+
+
+@each_case("most_bytes", [1, 1 << 14, 1 << 16])
+@each_case("n_threads", [1, 2])
+def test_slices_that_do_not_fit_together_come_in_turn(most_bytes, n_threads, monkeypatch):
+    log = make_log(2000, 100)
+    log["part"] = log["user"] % 9 + (log["channel"] == 1)
+    metrics = ["logloss", "ece", "accuracy", "mcc", "r2", "gauc", "auc"]
+    options = {"by": [["channel"], ["part"]], "n_threads": n_threads}
+    expected = [(own.interval, own.standard_error) for own in evaluate(log, metrics, **options)]
+    monkeypatch.setattr(entry_states, "MAX_STATE_BYTES", most_bytes)
+    assert [(own.interval, own.standard_error) for own in evaluate(log, metrics, **options)] == expected
 
 
 def test_slices_join_classes_of_scores():
