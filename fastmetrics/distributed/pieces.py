@@ -7,7 +7,7 @@ the source knows beside its rows.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,31 +67,47 @@ class PieceWriter:
         self.waiting_bytes = 0
         self.chunks = [0] * targets
 
-    def add(self, target: int, key: StoreKey, block: Block) -> Iterator[Any]:
+    def add(self, target: int, key: StoreKey, block: Block) -> Iterator[RowPiece]:
         """Take rows for a target; yield the pieces that are full."""
         self.waiting[target].setdefault(key, []).append(block)
         self.waiting_bytes += block.n_bytes()
         if self.waiting_bytes >= MOST_WAITING:
             yield from self.flush()
 
-    def flush(self) -> Iterator[Any]:
+    def flush(self) -> Iterator[RowPiece]:
         """The pieces of all rows that wait."""
         for target, waiting in enumerate(self.waiting):
             if waiting:
                 rows = [(key, block) for key, blocks in waiting.items() for block in join_small(blocks)]
                 waiting.clear()
-                yield self.piece(target, 0, sum(block.rows for _, block in rows), pack_rows(rows))
+                yield self.piece(target, 0, sum(block.rows for _, block in rows), frames_of(rows))
         self.waiting_bytes = 0
 
-    def finish(self, target: int, facts: SourceFacts) -> Any:
+    def finish(self, target: int, facts: SourceFacts) -> RowPiece:
         """The last piece for a target, after all rows."""
-        return self.piece(target, self.chunks[target] + 1, 0, self.serialize(facts))
+        return self.piece(target, self.chunks[target] + 1, 0, [np.frombuffer(self.serialize(facts), np.uint8)])
 
-    def piece(self, target: int, chunks: int, rows: int, content: bytes) -> Any:
+    def piece(self, target: int, chunks: int, rows: int, frames: list[np.ndarray]) -> RowPiece:
         numbers = (*self.numbers, target, self.chunks[target], chunks, rows)
         self.chunks[target] += 1
+        return RowPiece(numbers, frames)
+
+
+class RowPiece(NamedTuple):
+    """Rows on their way: what NUMBERS say of them, and arrays of bytes, which `pickle` can pass on without a copy."""
+
+    numbers: tuple[int, ...]
+    frames: list[np.ndarray]
+
+    @property
+    def target(self) -> int:
+        return self.numbers[NUMBERS.index("target")]
+
+    def to_batch(self) -> Any:
+        """The piece as a record batch."""
         # pyarrow.array would copy the content, and import pandas: a third of a second in every process.
-        columns = [array_of_buffers(pyarrow.int64(), np.array([number], np.int64)) for number in numbers]
+        columns = [array_of_buffers(pyarrow.int64(), np.array([number], np.int64)) for number in self.numbers]
+        content = join_frames(self.frames)
         payload = array_of_buffers(pyarrow.binary(), np.array([0, len(content)], np.int32), content)
         return pyarrow.RecordBatch.from_arrays([*columns, payload], names=[*NUMBERS, "payload"])
 
@@ -101,29 +117,38 @@ def array_of_buffers(data_type: Any, *buffers: Any) -> Any:
     return pyarrow.Array.from_buffers(data_type, 1, [None, *map(pyarrow.py_buffer, buffers)])
 
 
-def pack_rows(rows: list[tuple[StoreKey, Block]]) -> bytes:
-    """Rows as bytes: their arrays are not copied when they are read."""
-    arrays: list[memoryview] = []
-    head = pickle.dumps(rows, 5, buffer_callback=lambda buffer: arrays.append(buffer.raw()))
-    sizes = np.array([len(head), *(array.nbytes for array in arrays)], np.int64)
+def frames_of(rows: list[tuple[StoreKey, Block]]) -> list[np.ndarray]:
+    """Rows as arrays of bytes: a head, and the arrays of blocks, which are not copied."""
+    arrays: list[np.ndarray] = []
+    head = pickle.dumps(rows, 5, buffer_callback=lambda buffer: arrays.append(np.asarray(buffer.raw())))
+    return [np.frombuffer(head, np.uint8), *arrays]
+
+
+def rows_of(frames: Sequence[np.ndarray]) -> list[tuple[StoreKey, Block]]:
+    """The rows of which these are the frames. Their arrays are not copied if they are aligned."""
+    head, *arrays = (frame.copy() if frame.ctypes.data % ALIGNMENT else frame for frame in frames)
+    rows: list[tuple[StoreKey, Block]] = pickle.loads(head.data, buffers=arrays)
+    return rows
+
+
+def join_frames(frames: Sequence[np.ndarray]) -> bytes:
+    """Frames as bytes, in which each is aligned."""
+    sizes = np.array([frame.nbytes for frame in frames], np.int64)
     parts: list[Any] = [np.array([len(sizes)], np.int64).tobytes(), sizes.tobytes()]
-    for content in (head, *arrays):
-        parts += [content, bytes(-len(content) % ALIGNMENT)]
+    for frame in frames:
+        parts += [frame.data, bytes(-frame.nbytes % ALIGNMENT)]
     return b"".join(parts)
 
 
-def unpack_rows(content: Any) -> list[tuple[StoreKey, Block]]:
-    """The rows that `pack_rows` packed."""
+def split_frames(content: Any) -> list[np.ndarray]:
+    """The frames that `join_frames` joined, without a copy."""
     data = np.frombuffer(content, np.uint8)
-    if data.ctypes.data % ALIGNMENT:
-        data = data.copy()
-    n_sizes = int(data[:8].view(np.int64)[0])
-    start, parts = 8 + 8 * n_sizes, []
-    for size in data[8:start].view(np.int64).tolist():
-        parts.append(data[start : start + size])
+    start = 8 + 8 * int.from_bytes(data[:8].tobytes(), "little")
+    frames = []
+    for size in np.frombuffer(data[8:start].tobytes(), np.int64).tolist():
+        frames.append(data[start : start + size])
         start += size + -size % ALIGNMENT
-    rows: list[tuple[StoreKey, Block]] = pickle.loads(parts[0].tobytes(), buffers=parts[1:])
-    return rows
+    return frames
 
 
 def join_small(blocks: list[Block]) -> list[Block]:
@@ -160,10 +185,10 @@ def place_texts(block: Block) -> Block:
 
 
 class Payload(NamedTuple):
-    """The content of a piece as bytes: in memory, or `size` bytes from `position` on in a file."""
+    """The frames of a piece: in memory, or joined, `size` bytes from `position` on in a file."""
 
     size: int
-    content: Any = None
+    frames: list[np.ndarray] | None = None
     position: int = 0
 
 
@@ -185,7 +210,7 @@ class HeldPieces:
         self.attempts: dict[int, dict[int, dict[int, Payload]]] = {source: {} for source in self.chunks}
         self.n_chunks: dict[tuple[int, int], int] = {}  # by source and attempt, once the last piece is there
 
-    def add(self, numbers: Mapping[str, int], content: Any) -> None:
+    def add(self, numbers: Mapping[str, int], frames: list[np.ndarray]) -> None:
         """Take a piece, of which a copy may have come already."""
         source, attempt, chunk = (numbers[name] for name in ("source", "attempt", "chunk"))
         place = f"chunk {chunk} of source {source} at target {numbers['target']}"
@@ -197,16 +222,18 @@ class HeldPieces:
         if chunk in own:
             self.repeated += 1
             return
-        own[chunk] = self.hold(content)
+        own[chunk] = self.hold(frames)
         if numbers["chunks"]:
             self.n_chunks[source, attempt] = numbers["chunks"]
 
-    def hold(self, content: Any) -> Payload:
-        if self.budget.try_reserve(content.size):
-            return Payload(content.size, content)
+    def hold(self, frames: list[np.ndarray]) -> Payload:
+        size = sum(frame.nbytes for frame in frames)
+        if self.budget.try_reserve(size):
+            return Payload(size, frames)
         if self.file is None:
             self.file = SpillFile(self.budget.folder)
-        return Payload(content.size, None, self.file.append([np.frombuffer(content, np.uint8)]))
+        content = join_frames(frames)
+        return Payload(len(content), None, self.file.append([np.frombuffer(content, np.uint8)]))
 
     def complete(self, source: int, target: int) -> list[Payload]:
         """The pieces of one complete attempt of a source, the last one first. ValueError if there is none."""
@@ -221,17 +248,18 @@ class HeldPieces:
                 return [own[chunk] for chunk in reversed(range(n_chunks))]
         raise ValueError(explain_missing(source, target, attempts, self.n_chunks))
 
-    def read(self, payload: Payload) -> Any:
-        """The bytes of a piece, which is not held any more."""
-        content = payload.content
-        if content is None and self.file is not None:
+    def read(self, payload: Payload) -> list[np.ndarray]:
+        """The frames of a piece, which is not held any more."""
+        frames = payload.frames
+        if frames is None and self.file is not None:
             content = np.empty(payload.size, np.uint8)
             self.file.read(payload.position, content)
+            frames = split_frames(content)
         self.release(payload)
-        return content
+        return frames or []
 
     def release(self, payload: Payload) -> None:
-        self.budget.release(0 if payload.content is None else payload.size)
+        self.budget.release(0 if payload.frames is None else payload.size)
 
     def close(self) -> None:
         """Free what is still held."""
@@ -258,23 +286,29 @@ def explain_missing(
 def hold_pieces(
     pieces: Iterable[Any], round_number: int, sources: Iterable[int], budget: MemoryBudget
 ) -> dict[int, HeldPieces]:
-    """The pieces of record batches by target."""
+    """Pieces, which may be record batches, by target."""
     targets: dict[int, HeldPieces] = {}
     sources = list(sources)
     try:
-        for batch in pieces:
-            columns = [batch.column(name).to_pylist() for name in NUMBERS]
-            payloads = batch.column("payload")
-            _, offsets, data = payloads.buffers()
-            edges = np.frombuffer(offsets, np.int32)[payloads.offset :].tolist()
-            for row, numbers in enumerate(zip(*columns, strict=True)):
+        for piece in pieces:
+            for numbers, frames in [piece] if isinstance(piece, RowPiece) else pieces_of_batch(piece):
                 named = dict(zip(NUMBERS, numbers, strict=True))
                 target = named["target"]
                 if target not in targets:
                     targets[target] = HeldPieces(round_number, sources, budget)
-                targets[target].add(named, data.slice(edges[row], edges[row + 1] - edges[row]))
+                targets[target].add(named, frames)
     except BaseException:
         for held in targets.values():
             held.close()
         raise
     return targets
+
+
+def pieces_of_batch(batch: Any) -> Iterator[RowPiece]:
+    """The pieces of a record batch: one in each row."""
+    columns = [batch.column(name).to_pylist() for name in NUMBERS]
+    payloads = batch.column("payload")
+    _, offsets, data = payloads.buffers()
+    edges = np.frombuffer(offsets, np.int32)[payloads.offset :].tolist()
+    for row, numbers in enumerate(zip(*columns, strict=True)):
+        yield RowPiece(numbers, split_frames(data.slice(edges[row], edges[row + 1] - edges[row])))

@@ -56,6 +56,7 @@ class DistributedPlan(Rounds):
         memory_limit: int | str | None = None,
         spill_dir: str | None = None,
         processes: int = 1,
+        summary_only: bool = False,
     ) -> SourceState:
         """The empty state of a source.
 
@@ -72,12 +73,15 @@ class DistributedPlan(Rounds):
         spill_dir : path, optional
             Folder for the spill file, by default the system's folder for temporary files. The file has no name: nothing
             is left of it, however the process ends.
+        summary_only : bool
+            For an engine that reads the rows once more to cut them into pieces: the state gives its summary and nothing
+            else, in half of the time.
 
         Returns
         -------
         SourceState
         """
-        return SourceState(self, source, attempt, memory_limit, spill_dir, processes)
+        return SourceState(self, source, attempt, memory_limit, spill_dir, processes, summary_only)
 
     def restore(
         self,

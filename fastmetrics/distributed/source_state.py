@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from io import BytesIO
 from os import PathLike
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics.distributed.decisions import Decision, is_resampled
 from fastmetrics.distributed.moved_rows import iterate_parts, rows_to_move, sample_scores
-from fastmetrics.distributed.pieces import PieceWriter, SourceFacts
+from fastmetrics.distributed.pieces import PieceWriter, RowPiece, SourceFacts
 from fastmetrics.distributed.rounds import Rounds
 from fastmetrics.distributed.score_columns import score_columns
 from fastmetrics.distributed.summaries import KeptError, PartSummary, Summary, key_by_slice_values
@@ -19,7 +20,7 @@ from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.partial.state_options import StateOptions
-from fastmetrics.engine.plan.tasks import name_task_in_errors
+from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.read_log import make_memory_budget, update_state
 from fastmetrics.engine.scan.resolve import merge_slices
 
@@ -39,6 +40,7 @@ class SourceState:
         memory_limit: int | str | None,
         spill_dir: str | None,
         processes: int,
+        summary_only: bool = False,
     ) -> None:
         for name, number in (("source", source), ("attempt", attempt)):
             if type(number) is not int or number < 0:
@@ -51,7 +53,9 @@ class SourceState:
         budget, limit = None, parse_size(memory_limit, "memory_limit")
         with self.error.keep():
             budget = make_memory_budget(limit, spill_dir, 1, processes)
-        self.state = PartialState(plan.tasks, StateOptions(plan.question.on_invalid, budget, is_merged=True))
+        self.summary_only = summary_only and plan.moves_rows
+        tasks = list(map(for_decisions, plan.tasks)) if self.summary_only else plan.tasks
+        self.state = PartialState(tasks, StateOptions(plan.question.on_invalid, budget, is_merged=True))
 
     def update(self, data: Any, table: str = "log", **input_options: Any) -> None:
         """Take in rows: anything that `evaluate` reads, with its options of reading, such as `format`.
@@ -71,7 +75,7 @@ class SourceState:
         with self.error.keep(self.place) as is_valid, self.state.update(1):
             first_row = 0
             for of_tasks in batches if is_valid else ():
-                for task, own, batch in zip(self.plan.tasks, self.state.states, of_tasks, strict=True):
+                for task, own, batch in zip(self.state.tasks, self.state.states, of_tasks, strict=True):
                     with name_task_in_errors(task.name):
                         own.record_batch(own.process_batch(batch, first_row))
                 first_row += of_tasks[0].num_rows
@@ -113,7 +117,12 @@ class SourceState:
 
     def pieces(self, decision: Decision) -> Iterator[Any]:
         """The rows that have to meet others, as record batches that the engine moves to their targets."""
+        return (piece.to_batch() for piece in self.cut(decision))
+
+    def cut(self, decision: Decision) -> Iterator[RowPiece]:
+        """The pieces, for an engine that moves what Python can pickle."""
         self.plan.check_decision(decision)
+        self.check_whole()
         targets = self.plan.targets
         writer = PieceWriter(decision.round, self.source, self.attempt, targets, self.plan.serialize)
         results: list[PartSummary] = []
@@ -153,6 +162,7 @@ class SourceState:
         """
         from fastmetrics.engine.partial.state_writing import write_states
 
+        self.check_whole()
         if any(part.counted_rows is not None for part in self.state.parts):
             raise ValueError("states have no bytes if text or partitions are resampled: read the rows again")
         self.state.flush(1)
@@ -160,9 +170,21 @@ class SourceState:
         write_states(file, self.state, self.plan.question, 1)
         return self.plan.serialize((self.source, self.attempt, self.error.found, file.getvalue()))
 
+    def check_whole(self) -> None:
+        if self.summary_only:
+            raise ValueError("a state with summary_only=True gives its summary alone: read the rows again")
+
     def close(self) -> None:
         """Release all rows, in memory and on disk."""
         self.state.close()
+
+
+def for_decisions(task: PlannedTask) -> PlannedTask:
+    """The task with the statistics alone whose rows tell where rows move: scores to sample, or units to count."""
+    if is_resampled(task.resampling):
+        return task
+    parts = (replace(part, plan=part.plan.with_statistics(none=(), hash=())) for part in task.parts)
+    return task._replace(parts=tuple(parts))
 
 
 def counted_rows(key: tuple[int, int], part: PartState) -> PartSummary:

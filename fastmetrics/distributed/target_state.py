@@ -17,7 +17,7 @@ from fastmetrics._core.group_accumulators import merge_states
 from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics.distributed.decisions import Decision, needs_range_totals
 from fastmetrics.distributed.moved_rows import code_names, iterate_parts, partition_bounds
-from fastmetrics.distributed.pieces import GROUPS, HeldPieces, SourceFacts, StoreKey, place_texts, unpack_rows
+from fastmetrics.distributed.pieces import GROUPS, HeldPieces, SourceFacts, StoreKey, place_texts, rows_of
 from fastmetrics.distributed.rounds import Rounds
 from fastmetrics.distributed.score_ranges import ScoreRange, ScoreRangeReduction
 from fastmetrics.distributed.summaries import (
@@ -65,7 +65,7 @@ class TargetState:
         try:
             for source, rows in self.decision.sources.items():
                 last, *others = held.complete(source, self.target)
-                facts: SourceFacts = pickle.loads(held.read(last))
+                facts: SourceFacts = pickle.loads(held.read(last)[0].data)
                 self.error.found = self.error.found or facts.error
                 with self.error.keep() as is_valid:
                     if is_valid:
@@ -74,7 +74,7 @@ class TargetState:
                             self.hand_on(part)
                         numbers = {key: self.number_texts(key, texts) for key, texts in facts.key_texts.items()}
                         for payload in others:
-                            for key, block in unpack_rows(held.read(payload)):
+                            for key, block in rows_of(held.read(payload)):
                                 self.add_rows(key, place_texts(block), facts, numbers.get(key[:2]))
             self.repeated_pieces = held.repeated
         finally:

@@ -13,6 +13,7 @@ from typing import Any
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.distributed.decisions import Decision
+from fastmetrics.distributed.pieces import RowPiece
 from fastmetrics.distributed.plan import DistributedPlan
 from fastmetrics.distributed.plugins import Plugins, pack_plugins
 from fastmetrics.distributed.source_state import SourceState
@@ -85,9 +86,9 @@ def columns_to_read(no_rows: Any, tasks: Sequence[PlannedTask]) -> list[str]:
     return list(dict.fromkeys(split_path(name, source.column_names)[0] for name in names))
 
 
-def read_source(job: Job, number: int, rows: Any) -> SourceState:
+def read_source(job: Job, number: int, rows: Any, summary_only: bool = False) -> SourceState:
     """The state of a source; `rows` is anything that `evaluate` reads."""
-    state = job.open_plan().partial(number, 0, *job.memory)
+    state = job.open_plan().partial(number, 0, *job.memory, summary_only)
     if len(rows):  # engines also have sources without rows, and then without types
         state.update(rows)
     return state
@@ -95,24 +96,24 @@ def read_source(job: Job, number: int, rows: Any) -> SourceState:
 
 def summarize_source(job: Job, decision: bytes, number: int, rows: Any) -> bytes:
     """The rows of a source in; its summary out."""
-    state = read_source(job, number, rows)
+    state = read_source(job, number, rows, summary_only=True)
     summary = state.summary(pickle.loads(decision))
     state.close()
     return summary
 
 
-def cut_source(job: Job, decision: bytes, number: int, rows: Any) -> list[list[Any]]:
+def cut_source(job: Job, decision: bytes, number: int, rows: Any) -> list[list[RowPiece]]:
     """The rows of a source in; its pieces for every target out."""
     state = read_source(job, number, rows)
     decided: Decision = pickle.loads(decision)
-    pieces: list[list[Any]] = [[] for _ in range(decided.targets)]
-    for piece in state.pieces(decided):
-        pieces[piece["target"][0].as_py()].append(piece)
+    pieces: list[list[RowPiece]] = [[] for _ in range(decided.targets)]
+    for piece in state.cut(decided):
+        pieces[piece.target].append(piece)
     state.close()
     return pieces
 
 
-def summarize_target(job: Job, cut_by: bytes, decision: bytes, *pieces: Iterable[Any]) -> bytes:
+def summarize_target(job: Job, cut_by: bytes, decision: bytes, *pieces: Iterable[RowPiece]) -> bytes:
     """The pieces of all sources for a target in; its summary out. `cut_by` is the decision by which they were cut."""
     plan = job.open_plan()
     own = (piece for of_source in pieces for piece in of_source)

@@ -21,13 +21,13 @@ PIECE_SCHEMA = ", ".join([*(f"{name} long" for name in NUMBERS), SUMMARY_SCHEMA]
 Places = Sequence[Mapping[str, int]]  # of every task, its columns by name: their places in the batches
 
 
-def read_rows(job: Job, places: Places, batches: Iterable[Any]) -> SourceState:
+def read_rows(job: Job, places: Places, batches: Iterable[Any], summary_only: bool = False) -> SourceState:
     """The state of the rows of a partition."""
     from pyspark import TaskContext
 
     plan, context = job.open_plan(), TaskContext.get()
     source, attempt = (0, 0) if context is None else (context.partitionId(), context.attemptNumber())
-    state = plan.partial(source, attempt, *job.memory)
+    state = plan.partial(source, attempt, *job.memory, summary_only)
     has_long_values = any(part.plan.has_long_values for _, part in plan.parts())
     batches = resize_batches(batches, TEXT_BATCH_ROWS if has_long_values else BATCH_ROWS)
     state.add_batches([select(batch, of_task) for of_task in places] for batch in batches)
@@ -41,7 +41,7 @@ def select(batch: Any, places: Mapping[str, int]) -> Any:
 
 def summarize_rows(job: Job, places: Places, decision: Decision, batches: Iterator[Any]) -> Iterator[Any]:
     """The rows of a partition in; its summary out."""
-    state = read_rows(job, places, batches)
+    state = read_rows(job, places, batches, summary_only=True)
     yield summary_batch(state.summary(decision))
     state.close()
 

@@ -40,6 +40,7 @@ def same(log, sources, metrics, n_rounds, targets=3, **options):
     assert found.to_arrow().equals(expected.to_arrow())
     assert [own.rows for own in found] == [own.rows for own in expected]
     assert rounds == list(range(1, n_rounds + 1))
+    assert run(question, sources, targets, reads_again=True) == expected
     return found
 
 
@@ -114,6 +115,14 @@ def test_states_are_bytes_between_steps(log, sources, options):
     metrics = ["auc", "logloss", "ks"] + ["gauc"] * ("group" in options)
     question = fm.Evaluation(metrics, **COLUMNS, **options)
     assert run(question, sources, restores=True) == question.run(log)
+
+
+def test_states_for_summaries_alone(log):
+    plan = fm.Evaluation(["auc", "gauc"], group="name", **COLUMNS).plan()
+    (state,) = states_of_sources(plan, [[log]], summary_only=True)
+    decision = plan.decide([state.summary(plan.first)])
+    for step in (state.to_bytes, lambda: list(state.pieces(decision))):
+        assert_raises(ValueError, "summary_only=True gives its summary alone: read the rows again", step)
 
 
 def test_states_of_texts_with_units_have_no_bytes(log):

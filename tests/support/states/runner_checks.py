@@ -116,6 +116,10 @@ class RunnerChecks:
         nulls = log.set_column(1, "pctr", pa.array([None] + [0.5] * (ROWS - 1)))
         words = f"'pctr' has a (null|NaN) at row 0.*within {engine.place} 0"
         assert_raises(ValueError, words, engine.entry.evaluate, engine.collect([nulls, log]), question)
+        wrong = log.set_column(1, "pctr", pa.array([1.5] + [0.5] * (ROWS - 1)))
+        words = f"'pctr' has 1.5 at row 0.*within {engine.place} 1"
+        probabilities = question.replace(metrics=["gauc", "auc", "logloss"])
+        assert_raises(ValueError, words, engine.entry.evaluate, engine.collect([log, wrong]), probabilities)
         missing = engine.collect([log.drop_columns("user")])
         assert_raises(ValueError, "group: no column 'user'|group: .*'user'", engine.entry.evaluate, missing, question)
         assert_raises(ValueError, "data has no rows", engine.entry.evaluate, engine.collect([log[:0]]), question)

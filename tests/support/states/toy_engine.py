@@ -38,13 +38,13 @@ def combine(plan, pieces, decision, **memory):
     return [plan.combine(own, decision, **memory) for own in by_target.values()]
 
 
-def last_summaries(plan, sources, rounds=None, restores=False, **memory):
+def last_summaries(plan, sources, rounds=None, restores=False, reads_again=False, **memory):
     """The summaries of the last round; `rounds` gets a line for each. Every step is run twice.
 
-    `restores`: between two steps, states are bytes.
+    `restores`: between two steps, states are bytes. `reads_again`: rows are read once more for their pieces.
     """
     plan = travel(plan)
-    states, decision = states_of_sources(plan, sources, **memory), plan.first
+    states, decision = states_of_sources(plan, sources, summary_only=reads_again, **memory), plan.first
     if restores:
         states = [plan.restore(state.to_bytes(), **memory) for state in states]
     while True:
@@ -56,6 +56,7 @@ def last_summaries(plan, sources, rounds=None, restores=False, **memory):
         if decision.is_final:
             return summaries
         if decision.moves_rows:
+            states = states_of_sources(plan, sources, **memory) if reads_again else states
             pieces = all_pieces(states, decision)
             assert pieces == all_pieces(states, decision)
             for state in states:
