@@ -30,6 +30,13 @@ def complete_metrics(context: typer.Context, incomplete: str) -> list[str]:
     return sorted(f"{before}{comma}{name}" for name in dict.fromkeys(names))
 
 
+def complete_measures(context: typer.Context, incomplete: str) -> list[str]:
+    """The values of trec_eval's measures, and sets of measures."""
+    import fastmetrics
+
+    return ["official", "set", "all_trec", *fastmetrics.trec_measure_names("all_trec")]
+
+
 def complete_gate(context: typer.Context, incomplete: str) -> list[str]:
     """The metric of a gate."""
     return [] if " " in incomplete else complete_metrics(context, incomplete)

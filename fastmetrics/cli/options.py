@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics.cli.completion import complete_columns, complete_metrics
 from fastmetrics.cli.outputs import OutputOptions
 from fastmetrics.cli.question_options import OF_LOGS, command_option
 from fastmetrics.cli.records import fields_of, spread
@@ -30,11 +31,17 @@ GroupingSets = Annotated[
         metavar="COLUMN,...",
         help="A slice for every combination of values of these columns, separated by commas. May be repeated: "
         "all sets are computed in one reading, as in --grouping-set channel --grouping-set channel,day.",
+        autocompletion=complete_columns,
     ),
 ]
 SortedBy = Annotated[
     str | None,
-    typer.Option("--sort", metavar="METRIC", help="Slices in the order of this metric, the worst first."),
+    typer.Option(
+        "--sort",
+        metavar="METRIC",
+        help="Slices in the order of this metric, the worst first.",
+        autocompletion=complete_metrics,
+    ),
 ]
 Config = Annotated[
     str | None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import fastmetrics
+from fastmetrics.cli.completion import complete_measures
 from fastmetrics.cli.input_names import file_names
 from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads
 from fastmetrics.cli.outputs import read_outputs, write_result
@@ -68,6 +69,7 @@ def trec(
             metavar="NAME[.PARAMS]",
             help="A measure by trec_eval's name, parameters after a dot; or official, set, all_trec. May be repeated.",
             show_default="official",
+            autocompletion=complete_measures,
         ),
     ] = None,
     per_query: Annotated[bool, typer.Option("-q", "--per-query", help="Also the values of every query.")] = False,

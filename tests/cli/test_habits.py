@@ -216,6 +216,15 @@ def test_quiet_has_the_letter_q_and_metrics_m(command):
 
 
 
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("doctor", "list")])
+def test_long_work_shows_progress_on_a_terminal(folder, command):
+    code, out, screen = on_a_terminal(typed(command, f"{COMMANDS[command]}"), folder)
+    assert code == 0, screen
+    assert out or command == "sample-log"
+    words = {"selfcheck": " ...", "coco": "evaluating", "voc": "evaluating"}
+    assert words.get(command, "rows") in screen
+
+
 # -------------------------------------------------------------------------------------------------------------- errors
 
 WRONG = {  # what is wrong, in every command
