@@ -6,6 +6,7 @@ import regression or the engine, and `import fastmetrics` alone does not import 
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 
 from fastmetrics._core import upper_layers
 from fastmetrics._core.suggestions import list_public
@@ -38,9 +39,12 @@ __dir__ = list_public(globals())
 
 def __getattr__(name: str) -> object:
     if name not in PLACES:
-        from difflib import get_close_matches
+        advice = ""
+        # Tools ask for names with an underscore; a package may not be imported yet.
+        if not name.startswith("_") and find_spec(f"{__name__}.{name}") is None:
+            from fastmetrics._core.registry.metric_lists import advice_for_attribute  # imports all metrics
 
-        similar = "".join(f"; did you mean {own!r}?" for own in get_close_matches(name, PLACES, n=1))
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{similar}", name=name)
+            advice = advice_for_attribute(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}", name=name)
     globals()[name] = getattr(import_module(PLACES[name]), name)
     return globals()[name]

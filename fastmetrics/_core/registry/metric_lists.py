@@ -14,6 +14,7 @@ from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, SCORE_ROLE
 from fastmetrics._core.metric_spec import REQUIRED
 from fastmetrics._core.registry.parsed_metric import Metric, parse
 from fastmetrics._core.registry.registration import describe_metrics, known_specs
+from fastmetrics._core.upper_layers import PUBLIC_NAMES
 
 Metrics: TypeAlias = str | Metric | Callable[..., Any] | Iterable[str | Metric | Callable[..., Any]]
 
@@ -99,6 +100,21 @@ def advice_for_function(name: str) -> str:
         return f": {found[0]}" if found else ""
     function = metric.spec.function
     return f"; {repr(metric)!r} is" + ("" if function is None else f", whose function is {function.__name__}")
+
+
+def advice_for_attribute(name: str) -> str:
+    """What to type for a name that the package lacks: a metric's function and metric string, or a similar name."""
+    from difflib import get_close_matches
+
+    for text in (name, f"{name}@10"):
+        try:
+            metric = parse(text)
+        except ValueError:
+            continue
+        function = metric.spec.function
+        call = "" if function is None else f": fm.{function.__name__}"
+        return f"{call}; in a metric list: {repr(metric)!r}"
+    return "".join(f"; did you mean {own!r}?" for own in get_close_matches(name, PUBLIC_NAMES, n=1))
 
 
 def default_metrics(columns: Mapping[str, Any], *, compared: bool = False) -> list[str]:

@@ -156,3 +156,36 @@ def test_names_of_reports_are_read():
     assert again.to_metrics() == report.to_metrics()
     by_signature = fm.evaluate(log, [result.signature for result in report], label="y", score="p", group="u")
     assert by_signature.to_metrics() == report.to_metrics()
+
+
+@each_case(
+    ("name", "advice"),
+    [
+        ("gauc", ": fm.gauc_score; in a metric list: 'gauc'$"),
+        ("ne", ": fm.normalized_entropy; in a metric list: 'ne'$"),
+        ("bias", "; in a metric list: 'bias'$"),
+        ("roc_auc", ": fm.roc_auc_score; in a metric list: 'auc'$"),
+        ("precision_at_10", r": fm.precision_at_k; in a metric list: 'p@10'$"),
+        ("roc_auc_scor", r"; did you mean 'roc_auc_score'\?$"),
+        ("nothing_like_it", "attribute 'nothing_like_it'$"),
+        ("_repr_html_", "attribute '_repr_html_'$"),
+    ],
+)
+def test_a_name_that_is_no_function_is_answered(name, advice):
+    with pytest.raises(AttributeError, match=f"module 'fastmetrics' has no .*{advice}"):
+        getattr(fm, name)
+
+
+def test_every_metric_names_its_function():
+    for spec in fm.describe_metrics():
+        if spec.base_name in fm.__all__:
+            continue
+        with pytest.raises(AttributeError, match="in a metric list") as caught:
+            getattr(fm, spec.base_name)
+        other = f"{spec.base_name}@10" in str(caught.value) or spec.cutoff != "required"  # f1 is also that of all rows
+        if spec.function is not None and other:
+            assert f"fm.{spec.function.__name__}; in a metric list: '{spec.example}'" in str(caught.value)
+
+
+def test_the_area_under_points_is_that_of_scikit_learn():
+    assert fm.auc([0, 1, 2], [0, 1, 1]) == 1.5
