@@ -86,7 +86,10 @@ Digits = Annotated[
 Quiet = Annotated[
     bool,
     typer.Option(
-        "--quiet", "-q", help="No progress and no messages but errors and warnings; nor the result, if a file has it."
+        "--quiet",
+        "-q",
+        help="No progress and no messages but errors and warnings; nor the result, if a file has it or there is a gate, "
+        "unless --json or --format is typed.",
     ),
 ]
 PrintJson = Annotated[

@@ -102,10 +102,7 @@ def printed_layout(given: OutputOptions, default: str, *, is_kept: bool) -> str 
     if given.as_json and given.layout not in (None, JSON):
         raise typer.BadParameter(f"it is short for --format json, not for {given.layout}", param_hint="--json")
     layout = JSON if given.as_json else given.layout or default
-    is_silent = given.quiet and is_kept
-    if is_silent and (given.layout is not None or given.as_json):
-        option = "--json" if given.as_json else "--format"
-        raise typer.BadParameter(f"nothing is printed, so {option} has no effect", param_hint="--quiet")
+    is_silent = given.quiet and is_kept and not (given.as_json or given.layout)
     if given.digits is not None and (is_silent or layout in ALL_DIGITS):
         why = "nothing is printed" if is_silent else f"{layout} has all digits"
         raise typer.BadParameter(f"{why}, so it has no effect", param_hint="--digits")

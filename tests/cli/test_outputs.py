@@ -178,7 +178,6 @@ def message(done):
 @each_case(("words", "option"), [
     ("--output out.txt", "--output"), ("--output out", "--output"), ("--output -", "--output"),
     ("--no-clobber", "--no-clobber"),
-    ("--quiet --output a.csv --format csv", "--quiet"), ("--quiet --output a.csv --json", "--quiet"),
     ("--quiet --output a.csv --digits 3", "--digits"), ("--json --digits 3", "--digits"),
     ("--format csv --digits 3", "--digits"), ("--format json --digits 3", "--digits"), ("--digits 0", "--digits"),
     ("--json --format csv", "--json"), ("--format xml", "--format"),
@@ -370,5 +369,7 @@ def test_outputs_may_be_no_files(tmp_path, command):
 def test_quiet_without_a_file_or_a_gate_leaves_the_result(tmp_path):
     folder = with_log(tmp_path)
     for command in COMMANDS:
+        kept = call(command, "-q", "--format", "csv", "-o", "out.csv", folder=folder)
         done = call(command, "-q", "--format", "csv", folder=folder)
+        assert (kept.returncode, kept.stdout, kept.stderr) == (0, done.stdout, "")
         assert (done.returncode, done.stdout, done.stderr) == (0, made(command).to_csv(), "")
