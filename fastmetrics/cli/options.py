@@ -88,8 +88,8 @@ Quiet = Annotated[
     typer.Option(
         "--quiet",
         "-q",
-        help="No progress and no messages but errors and warnings; nor the result, if a file has it or there is a gate, "
-        "unless --json or --format is typed.",
+        help="No progress and no messages but errors and warnings; nor the result, if a file has it or there is a gate "
+        "and neither --json nor --format is typed.",
     ),
 ]
 PrintJson = Annotated[
