@@ -14,7 +14,7 @@ from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_R
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metrics
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
-from fastmetrics.engine.evaluation.options.option import COMPARE
+from fastmetrics.engine.evaluation.options.option import COMPARE, REST
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.column_names import (
     Key,
@@ -173,7 +173,8 @@ def compare(
         of Benjamini and Hochberg controls the share of false discoveries, and only adjusts p-values. "none": every
         difference is tested by itself.
     baseline : str, optional
-        The score column (or the columns) of the model that all others are compared with, by default the first.
+        The score column (or the columns) of the model that all others are compared with, by default the first. With
+        "rest", every slice of one model is compared with the rest of the rows, by contributions of the same units.
     memory_limit : int or str, optional
         Bytes, or text such as "2GiB". When the rows that metrics keep take half of it, further rows are written to a
         spill file and read back partition by partition. By default half of the memory available to the process. The
@@ -282,6 +283,8 @@ def compare(
     ) as state:
         for task, of_task in zip(planned, state.states, strict=True):
             with name_task_in_errors(task.name):
+                if has_one_model(task):
+                    of_task.add_rests()
                 parts = [resolve_part(part, task.resampling, threads, progress) for part in of_task.parts]
             resolved.append(ResolvedTask(task, of_task, parts))
     return make_comparison(resolved, question, time.perf_counter() - started, state.notes)
@@ -303,11 +306,17 @@ def plan_comparison(
     )
     for task in planned:
         with name_task_in_errors(task.name):
-            check_models(task.parts)
+            check_models(task.parts, question)
     check_margins(question, planned)
     return question, [
-        task._replace(resampling=cast("Resampling", task.resampling)._replace(in_pairs=True)) for task in planned
+        task._replace(resampling=cast("Resampling", task.resampling)._replace(in_pairs=not has_one_model(task)))
+        for task in planned
     ]
+
+
+def has_one_model(task: PlannedTask) -> bool:
+    """Is there one model, so that its slices are compared with the rest of the rows?"""
+    return all(len(part.names.scores) < 2 for part in task.parts)
 
 
 def check_margins(question: Evaluation, planned: Sequence[PlannedTask]) -> None:
@@ -329,9 +338,14 @@ def with_models(task: Any) -> Any:
     return task._replace(probabilities=models_of(task.probabilities)) if isinstance(task, Task) else task
 
 
-def check_models(parts: Sequence[PlanPart]) -> None:
-    """Every metric has to read the score columns that are compared."""
-    for part in parts:
+def check_models(parts: Sequence[PlanPart], question: Evaluation) -> None:
+    """Every metric has to read the score columns that are compared; slices are compared with the rest of the rows."""
+    of_rest = question.baseline == REST and all(len(part.names.scores) < 2 for part in parts)
+    if of_rest and not parts[0].names.by:
+        raise ValueError(f"baseline={REST!r} compares slices with the rest of the rows: name their columns, by=...")
+    if of_rest and question.ci_method == DELONG:
+        raise ValueError("ci_method='delong' compares two scores of the same rows, not a slice with the rest of them")
+    for part in () if of_rest else parts:
         if len(part.names.scores) < 2:
             raise ValueError(
                 f"metrics {list_metric_names(part.plan.metrics)} do not read the scores that are compared; "
@@ -348,6 +362,8 @@ def order_models(task: Task, baseline: Any, ci_method: str | None) -> Task:
         words = [COMPARED[role] for role in named]
         raise ValueError(f"models are compared by {' or by '.join(words)}, not by both: call compare twice")
     (role,) = named
+    if baseline == REST and getattr(task, role) is None:
+        return task
     columns: Any = order_columns(getattr(task, role), baseline, COMPARED[role])
     if role == PROBABILITIES_ROLE:
         columns = list(map(key_columns, columns))
@@ -360,9 +376,13 @@ def order_columns(columns: Any, baseline: Any, argument: str) -> tuple[Key, ...]
         names: tuple[Key, ...] = tuple(dict.fromkeys(as_model(own) for own in columns))
     else:
         names = as_column_tuple(argument, columns)
-    if len(names) < 2:
-        raise ValueError(f"{argument} must name two different columns or more, one of each model; found {show(names)}")
-    if baseline is None:
+    of_rest = baseline == REST and len(names) == 1
+    if len(names) < 2 and not of_rest:
+        raise ValueError(
+            f"{argument} must name two different columns or more, one of each model; found {show(names)}. One model "
+            f"is compared by slices: by=..., baseline={REST!r}"
+        )
+    if baseline is None or of_rest:
         return names
     baseline = with_text_names(baseline)
     first = baseline if isinstance(baseline, str) else as_model(baseline)

@@ -31,6 +31,8 @@ from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BU
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.evaluation.evaluation import Evaluation
+from fastmetrics.engine.evaluation.options.option import REST
+from fastmetrics.engine.partial.slices_and_rests import SlicesAndRests
 from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, format_key
 from fastmetrics.engine.plan.metric_plan import list_metric_names
 from fastmetrics.engine.plan.resampling_options import BOOTSTRAP, DELONG, Resampling
@@ -41,14 +43,38 @@ from fastmetrics.engine.scan.final_report import (
     notes_on_words,
     rows_of_task,
 )
-from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates, make_interval, standard_deviation
-from fastmetrics.engine.scan.linearized import NO_LINEARIZED, LinearizedIntervals, has_linearized
+from fastmetrics.engine.scan.intervals import (
+    UNDEFINED,
+    AnalyticIntervals,
+    MetricReplicates,
+    make_interval,
+    standard_deviation,
+)
+from fastmetrics.engine.scan.linearized import LinearizedIntervals, has_linearized, why_not_linearized
 from fastmetrics.engine.scan.resolve_intervals import Intervals
 from fastmetrics.engine.scan.small_slices import SmallSlices
 
+Place = tuple[int, int | None]
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 NO_DIFFERENCE = "no difference, in no replicate either"
 SAME_DIFFERENCE = "the same difference in every replicate: without spread nothing can be said of chance"
+
+
+class ComparedPair(NamedTuple):
+    """Two values of a metric that are compared: of two models, or of a slice and the rest of the rows.
+
+    `places` are the output and the slice of the baseline, and those of the other; the differences of the other are
+    known by its place.
+    """
+
+    metric: Metric
+    places: tuple[Place, Place]
+    names: tuple[str, str]
+    is_identical: bool = False
+
+    @property
+    def key(self) -> tuple[Metric, int, int | None]:
+        return self.metric, *self.places[1]
 
 
 class TestedDifference(NamedTuple):
@@ -94,7 +120,8 @@ def make_comparison(
 
 def notes_of_part(part: ResolvedPart) -> Iterator[str]:
     buckets = None if isinstance(part.intervals, AnalyticIntervals | None) else part.intervals.unit_buckets
-    yield from explain_missing_counts(part.part.plan.metrics, buckets)
+    if not isinstance(part.part.slices, SlicesAndRests):
+        yield from explain_missing_counts(part.part.plan.metrics, buckets)
     yield from (f"{name}: {describe_sums(far)}" for name, far in part.part.counts.noted_sums().items())
     yield from notes_on_words(part.part, part.states)
 
@@ -105,41 +132,40 @@ def differences_of_task(
     group, task = resolved.task.names.group, resolved.task.name
     for slice_number, slice_values in small.keep_large(resolved.state):
         for part in resolved.parts:
-            for metric, outputs in iterate_pairs(part):
-                found = make_difference(part, group, metric, outputs, slice_number, slice_values)
-                more = {"task": task, "margin": margins.get(repr(metric))}
+            for pair in iterate_pairs(part, slice_number):
+                found = make_difference(part, group, pair, slice_values)
+                more = {"task": task, "margin": margins.get(repr(pair.metric))}
                 yield found._replace(difference=found.difference.replace(**more))
 
 
-def iterate_pairs(part: ResolvedPart) -> Iterator[tuple[Metric, tuple[int, int]]]:
-    """Every metric of every model but the baseline: the outputs of both."""
-    n_scores = len(part.part.names.scores)
-    for output in range(len(part.part.outputs)):
-        if output % n_scores:
-            for metric in part.part.plan.metrics:
-                yield metric, (output - output % n_scores, output)
+def iterate_pairs(part: ResolvedPart, slice_number: int | None) -> Iterator[ComparedPair]:
+    """Every metric of every model but the baseline, or of the slice and its rest."""
+    names, outputs, slices = part.part.names, part.part.outputs, part.part.slices
+    for number, output in enumerate(outputs):
+        baseline = number - number % len(names.scores)
+        for metric in part.part.plan.metrics:
+            if isinstance(slices, SlicesAndRests):
+                if slice_number is not None:
+                    places = (number, slices.rest_of(slice_number)), (number, slice_number)
+                    yield ComparedPair(metric, places, (REST, names.score_of(output)))
+            elif baseline != number:
+                models = names.score_of(outputs[baseline]), names.score_of(output)
+                is_identical = part.part.counts.is_equal(output.score)
+                yield ComparedPair(metric, ((baseline, slice_number), (number, slice_number)), models, is_identical)
 
 
 def make_difference(
-    part: ResolvedPart,
-    group: Key | None,
-    metric: Metric,
-    outputs: tuple[int, int],
-    slice_number: int | None,
-    slice_values: Mapping[str, Any],
+    part: ResolvedPart, group: Key | None, pair: ComparedPair, slice_values: Mapping[str, Any]
 ) -> OpenDifference:
-    """The difference of a metric between two models, given by their outputs, in a slice. `group` is the caller's."""
-    names, intervals = part.part.names, cast("Intervals", part.intervals)
-    baseline, other = (names.score_of(part.part.outputs[output]) for output in outputs)
-    before, after = (
-        metric.finalise(*part.states.select(metric.statistics(), output, slice_number)) for output in outputs
-    )
+    """The difference of two values of a metric. `group` is the caller's."""
+    names, intervals, metric = part.part.names, cast("Intervals", part.intervals), pair.metric
+    baseline, other = pair.names
+    before, after = (metric.finalise(*part.states.select(metric.statistics(), *place)) for place in pair.places)
     reasons = [f"{name}: {value.reason}" for name, value in ((baseline, before), (other, after)) if value.reason]
-    key = (metric, outputs[1], slice_number)
-    wins = None if isinstance(intervals, AnalyticIntervals) else (intervals.wins or {}).get(key)
+    wins = None if isinstance(intervals, AnalyticIntervals) else (intervals.wins or {}).get(pair.key)
     if isinstance(intervals, LinearizedIntervals) and intervals.others is not None and not has_linearized(metric):
         intervals = intervals.others
-    tested = test_difference(part, intervals, metric, (before, after), outputs, slice_number)
+    tested = test_difference(part, intervals, pair, (before, after))
     reasons += [tested.reason] if tested.reason and not reasons else []
     signature = f"{metric.signature(before.coverage, names.weight)}{intervals.signature_suffix(metric)}"
     standard_error = tested.change.error.standard_error
@@ -153,42 +179,37 @@ def make_difference(
         interval=tested.bounds,
         standard_error=None if math.isnan(standard_error) else standard_error,
         slice=slice_values,
-        label=names.label_of(part.part.outputs[outputs[0]]) or None,
+        label=names.label_of(part.part.outputs[pair.places[0][0]]) or None,
         won=None if wins is None else wins.won,
         lost=None if wins is None else wins.lost,
         tied=None if wins is None else wins.tied,
-        n_units=count_units(part, group, before, tested.change.error, slice_number),
+        n_units=count_units(part, group, pair, before, tested.change.error),
         method=describe_test(intervals.resampling),
         signature=f"{signature}|difference:{other}-{baseline}",
         reason="; ".join(reasons) or None,
     )
-    is_identical = part.part.counts.is_equal(part.part.outputs[outputs[1]].score)
-    return OpenDifference(difference, tested.change, metric.direction, is_identical)
+    return OpenDifference(difference, tested.change, metric.direction, pair.is_identical)
 
 
 def test_difference(
-    part: ResolvedPart,
-    intervals: Intervals,
-    metric: Metric,
-    values: tuple[Value, Value],
-    outputs: tuple[int, int],
-    slice_number: int | None,
+    part: ResolvedPart, intervals: Intervals, pair: ComparedPair, values: tuple[Value, Value]
 ) -> TestedDifference:
-    """Test the difference of two models by its error, by the replicates of both, or by a formula over their rows."""
+    """Test the difference of two values by its error, by the replicates of both, or by a formula over their rows."""
     before, after = (value.value for value in values)
-    key = (metric, outputs[1], slice_number)
+    metric, (_, slice_number) = pair.metric, pair.places[1]
     if isinstance(intervals, AnalyticIntervals):
-        test = (intervals.tests or {}).get(key)
+        test = (intervals.tests or {}).get(pair.key)
         if test is None:
             return TestedDifference(None, TestedChange(after - before, math.nan))
         return TestedDifference(test.bounds, Change(after - before, test.error), test.reason, test.pvalue)
     if isinstance(intervals, MetricReplicates):
-        replicates = [intervals.values.get((metric, output, slice_number)) for output in outputs]
-        n_units = units_at_most(part, intervals, values[0], slice_number)
+        replicates = [intervals.values.get((metric, *place)) for place in pair.places]
+        numbers = (number for _, number in pair.places)
+        n_units = min(units_at_most(part, intervals, *own) for own in zip(values, numbers, strict=True))
         return test_replicates((before, after), replicates, intervals, metric.direction, n_units)
-    errors = intervals.errors.of_differences.get(key)
+    errors = intervals.errors.of_differences.get(pair.key)
     if errors is None:
-        reason = metric.no_interval or NO_LINEARIZED
+        reason = UNDEFINED if has_linearized(metric) else metric.no_interval or why_not_linearized(metric)
         return TestedDifference(None, TestedChange(after - before, math.nan), reason)
     difference = intervals.of_units(errors.difference, slice_number)
     total = None if errors.total is None else intervals.of_units(errors.total, slice_number)
@@ -273,10 +294,12 @@ def units_at_most(part: ResolvedPart, intervals: MetricReplicates, value: Value,
 
 
 def count_units(
-    part: ResolvedPart, group: Key | None, value: Value, error: ErrorEstimate, slice_number: int | None
+    part: ResolvedPart, group: Key | None, pair: ComparedPair, value: Value, error: ErrorEstimate
 ) -> int | None:
     """The number of units: of groups; of an error, about if they share entries; otherwise known for all rows only."""
-    intervals = cast("Intervals", part.intervals)
+    intervals, slice_number = cast("Intervals", part.intervals), pair.places[1][1]
+    if isinstance(part.part.slices, SlicesAndRests):  # the units of both
+        return error.n_units or None
     if intervals.resampling.unit in (group, part.part.names.group) and "groups" in value.coverage:
         return int(value.coverage["groups"])
     if isinstance(intervals, AnalyticIntervals):

@@ -325,7 +325,8 @@ def compare(
         of Benjamini and Hochberg controls the share of false discoveries, and only adjusts p-values. "none": every
         difference is tested by itself.
     baseline : str, optional
-        The score column (or the columns) of the model that all others are compared with, by default the first.
+        The score column (or the columns) of the model that all others are compared with, by default the first. With
+        "rest", every slice of one model is compared with the rest of the rows, by contributions of the same units.
     n_partitions : int, optional
         Into how many places rows are moved, if some have to meet; by default one for each CPU of the cluster, at most
         64.

@@ -6,7 +6,7 @@ hash of the row's unit, until all units are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import Any
 
@@ -53,7 +53,8 @@ class CountedRows:
     def __init__(self) -> None:
         self.blocks: dict[tuple[Any, int], list[CountedBlock]] = {}
         self.label_states: dict[tuple[Any, int], Any] = {}  # for statistics that number the labels
-        self.set_number: int | None = None  # the grouping set that is computed
+        # The slice of every row in the pass that is computed, of its slices in all sets.
+        self.number_rows: Callable[[np.ndarray], np.ndarray] | None = None
         self.lock = Lock()
         self.equal_rows = EqualRows()
 
@@ -94,8 +95,10 @@ class CountedRows:
         for (statistic, output), blocks in self.blocks.items():
             hashes, slices = (np.concatenate(columns) for columns in zip(*(block[:2] for block in blocks), strict=True))
             numbers = unit_buckets.bucket_of(hashes)
+            if self.number_rows is not None and n_slices:
+                slices = self.number_rows(slices)
             for slice_number in filter(selected.has, (None, *range(n_slices))):
-                mask = slice(None) if slice_number is None else slices[:, self.set_number] == slice_number
+                mask = slice(None) if slice_number is None else slices == slice_number
                 yield (statistic, output, slice_number), numbers[mask], mask
 
     def rows_of(self, statistic: ColumnStatistic, output: int) -> np.ndarray:

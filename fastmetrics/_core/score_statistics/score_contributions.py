@@ -42,13 +42,14 @@ Columns = dict[str, np.ndarray]
 
 
 class ScoredRows(NamedTuple):
-    """The rows of a source, for one output."""
+    """The rows of a source, for one output. `known` are the classes of scores that other passes over them found."""
 
     source: BlockSource
     output: Output
     weighted: bool
     n_threads: int
     advance: Callable[[int], Any] | None = None
+    known: dict[Output, tuple[ScoreClasses, np.ndarray]] | None = None
 
     def add(self, names: Sequence[str], make: Callable[[], Any], add: Callable[[Any, Columns], Any]) -> list[Any]:
         """Load columns block by block, and call add(state, columns); return the states, one of every thread."""
@@ -291,7 +292,10 @@ def find_score_contributions(
 
     Yields the number of the influence, that of the slice, and the contributions.
     """
-    classes, counts = find_score_classes(rows)
+    known = {} if rows.known is None else rows.known
+    if rows.output not in known:
+        known[rows.output] = find_score_classes(rows)
+    classes, counts = known[rows.output]
     classified = classify(rows, classes)
     n_halves = 2 if any(influence.crossed is not None for influence in influences) else 1
     found = [EntrySums(masses, influences, units) for masses in find_score_masses(classified, counts, sizes, n_halves)]

@@ -14,13 +14,22 @@ from fastmetrics.cli.completion import complete_columns, complete_gate
 from fastmetrics.cli.drawn_results import Tables
 from fastmetrics.cli.logs.config import with_config
 from fastmetrics.cli.logs.found_columns import show_columns
-from fastmetrics.cli.logs.gates import FORM, Gate, check_any_slice, check_gates, read_gate, report_gates
+from fastmetrics.cli.logs.gates import (
+    FORM,
+    Gate,
+    check_any_slice,
+    check_gates,
+    check_slices_only,
+    read_gate,
+    report_gates,
+)
 from fastmetrics.cli.logs.log_evaluation import read_level, read_metrics, run_on_log
 from fastmetrics.cli.logs.log_options import LogOptions, reject_unused_options, shared_options
 from fastmetrics.cli.logs.task_options import read_tasks
 from fastmetrics.cli.outputs import read_outputs
 from fastmetrics.cli.terminal import GATE_FAILED, examples
 from fastmetrics.engine.evaluation.options import BY_NAME
+from fastmetrics.engine.evaluation.options.option import REST
 
 if TYPE_CHECKING:
     from fastmetrics import Comparison
@@ -31,6 +40,7 @@ EXAMPLES = examples(
     "compare log.csv --label y --score a --score b -m '{metrics}' --by country",
     "compare log.parquet --label y --score a --score b --unit day --fail-if '{gate_metric} worsens 0.001'",
     "compare log.parquet --label y --score a --score b --fail-if 'anything worsens significantly' --json",
+    "compare clicks.parquet --label click --score pctr --by channel --baseline rest",
     "compare systems.parquet -m {text_metrics} --label reference --score a --score b",
     has_gates=True,
 )
@@ -45,7 +55,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="The score that the others are compared with. Default: the first.",
+            help="The score that the others are compared with. Default: the first. 'rest': each slice of one score is "
+            "compared with the rest of the rows.",
             autocompletion=complete_columns,
             rich_help_panel=options.COLUMNS,
         ),
@@ -117,6 +128,8 @@ def compare(
     reject_unused_options(context, log)
     check_gates(gates, list((read_tasks(log.tasks) or {}).values()), model_role)
     check_any_slice(gates, arguments["by"])
+    if baseline == REST and len(columns or ()) < 2:
+        check_slices_only(gates)
     outputs = read_outputs(log.outputs, paths, default="table", has_gates=bool(gates))
     comparison: Comparison = run_on_log(
         fastmetrics.compare,
@@ -187,6 +200,8 @@ def check_columns(
     if not label and make_plan(metrics, (model_role,)).needs_columns((LABEL_ROLE,)):
         raise typer.BadParameter(f"name the column{columns_of_log()}", param_hint="--label")
     scores = list(dict.fromkeys(score or ()))
+    if baseline == REST and len(scores) < 2:
+        return
     if len(scores) < 2:
         found = f"found only {scores[0]}" if scores else f"found none{columns_of_log()}"
         raise typer.BadParameter(

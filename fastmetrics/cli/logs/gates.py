@@ -168,6 +168,14 @@ def check_gates(gates: Sequence[Any], tasks: Sequence[Any], model_role: str) -> 
             raise typer.BadParameter(found, param_hint="--fail-if")
 
 
+def check_slices_only(gates: Sequence[Gate]) -> None:
+    """Reject a gate on all rows where slices are compared with the rest of them."""
+    for gate in gates:
+        if not gate.in_any_slice:
+            why = f"slices are compared with the rest of the rows: write '{gate.text} in any slice'"
+            raise typer.BadParameter(why, param_hint="--fail-if")
+
+
 def check_any_slice(gates: Sequence[Any], by: Any) -> None:
     """Reject a gate on slices where there are none."""
     for gate in gates:

@@ -140,7 +140,8 @@ class Evaluation(Immutable):
     state_size : int or str
         Bytes, or text such as "4MiB", for the histogram of an approximate state. Larger states give narrower intervals.
     baseline : str, optional
-        The score column (or the columns) of the model that all others are compared with, by default the first.
+        The score column (or the columns) of the model that all others are compared with, by default the first. With
+        "rest", every slice of one model is compared with the rest of the rows, by contributions of the same units.
     correction : {"holm", "benjamini-hochberg", "none"} or None
         How p-values are adjusted for the number of differences, in each family: all rows, and each grouping set, of
         each task. Holm's method controls the probability of any false discovery; it decides every verdict. The method

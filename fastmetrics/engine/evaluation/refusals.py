@@ -11,7 +11,9 @@ from fastmetrics.engine.evaluation.options.option import (
     DELONG_TEST,
     NATIVE_FILTERS,
     QUANTILES,
+    REST,
     ROWS,
+    SLICES_AND_RESTS,
 )
 from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.metric_plan import describe_metrics_by_kind
@@ -32,31 +34,36 @@ def refuse(entry_point: str, given: Mapping[str, Any], planned: Sequence[Planned
                 continue
             for task in planned:
                 with name_task_in_errors(task.name):
-                    for found in FIND[refusal.of](task):
+                    for found in FIND[refusal.of](task, given):
                         raise refusal.error(refusal.text.format(entry_point=entry_point, found=found))
 
 
-def find_rows(task: PlannedTask) -> list[Any]:
+def find_rows(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
     return [own.unit for own in (task.resampling,) if own is not None and own.unit_to_read == ROW_UNITS]
 
 
-def find_counted_rows(task: PlannedTask) -> list[Any]:
+def find_counted_rows(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
     return [] if task.resampling is None or task.plan.is_numeric else [describe_metrics_by_kind(task.plan.metrics)[-1]]
 
 
-def find_delong(task: PlannedTask) -> list[Any]:
+def find_delong(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
     return [own.method for own in (task.resampling,) if own is not None and own.method == DELONG]
 
 
-def find_quantiles(task: PlannedTask) -> list[Any]:
+def find_rests(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
+    has_one_model = all(len(part.names.scores) < 2 for part in task.parts)
+    return [REST] if has_one_model and given.get("baseline") == REST else []
+
+
+def find_quantiles(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
     return [own for own in task.names.bins if own.edges is None]
 
 
-def find_native_filters(task: PlannedTask) -> list[Any]:
+def find_native_filters(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
     return [library_of(own.native) for own in (task.where,) if own is not None and own.native is not None]
 
 
-FIND: dict[str, Callable[[PlannedTask], list[Any]]] = {
+FIND: dict[str, Callable[[PlannedTask, Mapping[str, Any]], list[Any]]] = {
     ROWS: find_rows, DELONG_TEST: find_delong, QUANTILES: find_quantiles, NATIVE_FILTERS: find_native_filters,
-    COUNTED_ROWS: find_counted_rows,
+    COUNTED_ROWS: find_counted_rows, SLICES_AND_RESTS: find_rests,
 }  # fmt: skip

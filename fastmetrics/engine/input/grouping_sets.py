@@ -401,6 +401,10 @@ class GroupingSets:
 
         return self.number_members(self.sets[set_number], columns, out, register)
 
+    def number_stored(self, set_number: int, numbers: np.ndarray) -> np.ndarray:
+        """The local number of every row's slice in a set, of rows that are stored with those of all sets."""
+        return numbers[:, set_number]
+
     def register_slices(
         self, set_number: int, columns: Codes, rows: np.ndarray, locate: Callable[[int], int] | None
     ) -> list[int]:

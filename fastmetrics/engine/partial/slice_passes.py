@@ -79,7 +79,8 @@ def within_pass(part: Any, slice_pass: SlicePass) -> Iterator[None]:
     """Let the stores of a part have the column of slices of a pass."""
     before, part.slice_pass = part.slice_pass, slice_pass
     if part.counted_rows is not None:
-        part.counted_rows.set_number = slice_pass.set_number
+        number = slice_pass.set_number
+        part.counted_rows.number_rows = None if number is None else partial(part.slices.number_stored, number)
     try:
         with compute_slices(part.stores(), part.slices, slice_pass):
             yield

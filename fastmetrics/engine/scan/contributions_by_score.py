@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.class_ranges import OfClasses, OutputReduction, split_problems
@@ -18,10 +20,12 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import JackknifeUnits
 from fastmetrics._core.resampling.contributions import Contributions
 from fastmetrics._core.score_statistics.pair_contributions import find_pair_contributions
+from fastmetrics._core.score_statistics.score_classes import ScoreClasses
 from fastmetrics._core.score_statistics.score_contributions import ScoredRows, find_score_contributions
 from fastmetrics.engine.scan.intervals import ReplicateKey
 from fastmetrics.engine.scan.resolve import FinalStates
 
+KnownClasses = dict[Output, tuple[ScoreClasses, np.ndarray]]
 FoundContributions = Iterator[tuple[Any, int | None, Contributions]]
 
 
@@ -32,7 +36,8 @@ def reads_all(statistic: Any) -> bool:
 class ScoreContributions(NamedTuple):
     """Contributions to compute of some metrics: of all rows together (0), or of so many slices, for each of `sizes`.
 
-    `n_classes` is 0 if models have no probabilities of classes. `has` says which statistics read the rows.
+    `n_classes` is 0 if models have no probabilities of classes. `has` says which statistics read the rows. `known` is
+    that of `ScoredRows`.
     """
 
     metrics: Sequence[Metric]
@@ -40,10 +45,11 @@ class ScoreContributions(NamedTuple):
     units: JackknifeUnits
     n_classes: int
     has: Callable[[Any], bool] = reads_all
+    known: KnownClasses | None = None
 
     def find(self, store: BlockStore, output: Output, weighted: bool, n_threads: int) -> FoundContributions:
         """The contributions to metrics, and to the problems (`OfClasses`) of those over several classes."""
-        rows = ScoredRows(store, output, weighted, n_threads)
+        rows = ScoredRows(store, output, weighted, n_threads, known=self.known)
         plain = {
             own: own.influence
             for own in self.metrics
@@ -59,7 +65,7 @@ class ScoreContributions(NamedTuple):
         parts = split_problems([own for own, _ in statistics_over_classes(self.metrics)], self.n_classes)
         reduction = OutputReduction(store, output, weighted, list(filter(self.has, parts)), n_threads)
         for problem, whole in reduction.reductions():
-            of_problem = rows._replace(source=problem.source, output=problem.output)
+            of_problem = rows._replace(source=problem.source, output=problem.output, known=None)
             yield from self.of_rows(of_problem, {part: over_classes[inner] for inner, part in whole.items()}, True)
 
     def of_rows(

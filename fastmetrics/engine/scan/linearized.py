@@ -31,8 +31,9 @@ from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, GroupedStatistic, Resamplable, Value
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes
+from fastmetrics.engine.partial.slices_and_rests import SlicesAndRests
 from fastmetrics.engine.plan.resampling_options import Resampling
-from fastmetrics.engine.scan.contributions_by_score import ScoreContributions, join_classes
+from fastmetrics.engine.scan.contributions_by_score import KnownClasses, ScoreContributions, join_classes
 from fastmetrics.engine.scan.found_interval import Interval
 from fastmetrics.engine.scan.group_units import UnitsOfGroups
 from fastmetrics.engine.scan.intervals import (
@@ -97,8 +98,8 @@ class PairErrors(NamedTuple):
 class ErrorsOfValues(NamedTuple):
     """The errors of values and, of models in pairs, of their differences, by metric, output and slice.
 
-    The difference of an output is that from its baseline. `of_bins` are the intervals of sums of the sizes of errors,
-    at the level; `crossed` are the crossed distances of greatest ones.
+    The difference of an output is that from its baseline; with `rests`, that of each slice from its rest. `of_bins` are
+    the intervals of sums of the sizes of errors, at the level; `crossed` are the crossed distances of greatest ones.
     """
 
     of_values: dict[ReplicateKey, ErrorEstimate]
@@ -106,10 +107,12 @@ class ErrorsOfValues(NamedTuple):
     of_bins: dict[ReplicateKey, ConfidenceInterval]
     crossed: dict[ReplicateKey, float]
     level: float
+    rests: SlicesAndRests | None
+    waiting: dict[ReplicateKey, Contributions]  # of slices whose rest comes later, and of rests
 
     @classmethod
-    def empty(cls, level: float) -> ErrorsOfValues:
-        return cls({}, {}, {}, {}, level)
+    def empty(cls, level: float, rests: SlicesAndRests | None = None) -> ErrorsOfValues:
+        return cls({}, {}, {}, {}, level, rests, {})
 
     def add(
         self, metric: Metric, slice_number: int | None, by_output: Mapping[int, Contributions], n_models: int
@@ -125,9 +128,22 @@ class ErrorsOfValues(NamedTuple):
                 self.of_bins[key], _ = calibration_interval(errors, changes[own.counted], own.n_effective, self.level)
             baseline = output - output % n_models if n_models else output
             if baseline != output and baseline in by_output:  # without a value it is not
-                before = by_output[baseline]
-                total = own.plus(before).error() if metric.direction in BEST_VALUES else None
-                self.of_differences[key] = PairErrors(own.minus(before).error(), total)
+                self.add_difference(key, by_output[baseline], own)
+            if self.rests is not None and slice_number is not None:
+                self.add_beside_rest(key, own, self.rests)
+
+    def add_difference(self, key: ReplicateKey, before: Contributions, after: Contributions) -> None:
+        total = after.plus(before).error() if key[0].direction in BEST_VALUES else None
+        self.of_differences[key] = PairErrors(after.minus(before).error(), total)
+
+    def add_beside_rest(self, key: ReplicateKey, own: Contributions, rests: SlicesAndRests) -> None:
+        """Add the contributions to a slice or to its rest: the difference of both is known with the second."""
+        key_of_slice = (*key[:2], rests.slice_of(key[2]))
+        other = self.waiting.pop(key_of_slice, None)
+        if other is None:
+            self.waiting[key_of_slice] = own
+        else:
+            self.add_difference(key_of_slice, *((other, own) if key == key_of_slice else (own, other)))
 
     def add_all(self, found: Mapping[ReplicateKey, Contributions], n_models: int) -> None:
         """Add the contributions to the values of several metrics, outputs and slices."""
@@ -205,13 +221,14 @@ def linearize(
     """The errors of metrics that have linearized intervals. `of_groups` are the entries of groups, if known."""
     unit_buckets, units_of = units
     jackknife = JackknifeUnits(unit_buckets, len(part.slices))
-    errors = ErrorsOfValues.empty(level)
+    errors = ErrorsOfValues.empty(level, part.slices if isinstance(part.slices, SlicesAndRests) else None)
     n_models = len(part.names.scores) if in_pairs else 0
     additive = tuple(metric for metric in metrics if metric.spec.exchange != "range")
     by_score = [metric for metric in metrics if metric.spec.exchange == "range"]
     plan = part.plan.of(additive)
     rest = plan if of_groups is None else plan.with_statistics(hash=())
     counter = ProgressCounter(progress, part.counts.rows_kept, part.counts.rows_kept, "linearize")
+    known: KnownClasses = {}
     for slice_pass in iterate_passes(part):
         for slices, of_slices in entries_of_slices(part, plan, rest, jackknife, units_of, n_threads):
             found = of_slices.outside(slice_pass)
@@ -219,7 +236,7 @@ def linearize(
                 found.add_groups(of_groups)
             add_additive(errors, additive, part, states, found, jackknife, slices, n_models)
         if by_score:
-            add_by_score(errors, by_score, part, states, jackknife, n_models, n_threads)
+            add_by_score(errors, by_score, part, states, jackknife, n_models, n_threads, known)
     counter.finish()
     return errors
 
@@ -281,6 +298,7 @@ def add_by_score(
     units: JackknifeUnits,
     n_models: int,
     n_threads: int,
+    known: KnownClasses,
 ) -> None:
     """Add the errors of metrics of the order of scores, of all slices of the current pass."""
     exchange = part.unit_exchange
@@ -288,7 +306,8 @@ def add_by_score(
         return
     found: dict[Any, Contributions] = {}
     n_classes = part.counts.n_classes or 0
-    asked = ScoreContributions(metrics, part.slice_pass.slice_counts(), units, n_classes)
+    sizes = part.slice_pass.slice_counts()
+    asked = ScoreContributions(metrics, sizes, units, n_classes, known=known)
     for output_number, output in enumerate(part.outputs):
         is_weighted = part.names.weight is not None
         for what, slice_number, own in asked.find(exchange.store, output, is_weighted, n_threads):

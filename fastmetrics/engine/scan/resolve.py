@@ -24,6 +24,7 @@ from fastmetrics._core.statistic import BySlices
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes, passes_of, slice_sets
+from fastmetrics.engine.partial.slices_and_rests import SlicesAndRests
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.read_log import Progress
 
@@ -120,8 +121,12 @@ def merge_slices(part: PartState) -> dict[StateKey, Any]:
             if isinstance(of_stored_rows, Sums):
                 sums.merge(of_stored_rows)
             states[key] = sums
-    if part.slices.sets:
-        add_coarser_sets(states, part.slices)
+    slices = part.slices.slices if isinstance(part.slices, SlicesAndRests) else part.slices
+    if slices.sets:
+        add_coarser_sets(states, slices)
+    if isinstance(part.slices, SlicesAndRests):
+        part.slices.add_states(states)
+        part.slice_counts = None if part.slice_counts is None else part.slices.with_counts(part.slice_counts)
     return states
 
 

@@ -288,3 +288,23 @@ def test_a_gate_names_a_metric_in_any_spelling():
     one = Difference("gauc(weight=pairs)", "a", "b", 0.75, 0.5)
     assert failures("gauc( weight='pairs' ) drops 0.1", make_comparison(one))
     assert failures("gauc drops 0.1", make_comparison(one)) == []
+
+
+def test_slices_beside_the_rest_of_the_rows(compare, folder):
+    one = ["--label", "click", "--score", "b", "--group", "user"]
+    asked = ["--by", "country", "-m", "auc", "--baseline", "rest"]
+    done = compare(*asked, "--json", columns=one)
+    expected = fm.compare(
+        folder / "log.parquet", "auc", label="click", scores=["b"], group="user", by="country", baseline="rest"
+    )
+    assert done.returncode == 0
+    lines = json.loads(done.stdout)["differences"]
+    assert [(one["baseline"], one["other"], one["difference"]) for one in lines] == [
+        ("rest", "b", own.difference) for own in expected
+    ]
+    gate = "auc worsens 0.9"
+    for text, code, said in ((gate, 2, f"write '{gate} in any slice'"), (f"{gate} in any slice", 0, "")):
+        done = compare(*asked, "--fail-if", text, columns=one)
+        assert (done.returncode, said in done.stderr) == (code, True)
+    done = compare(*asked, "--fail-if", "auc drops 0 in any slice", columns=one)
+    assert (done.returncode, "(rest) to" in done.stderr) == (3, True)

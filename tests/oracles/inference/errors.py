@@ -42,3 +42,13 @@ def squared_deviations_error(values):
     mean = Fraction(sum(map(Fraction, values)), len(values))
     squares = sum((Fraction(value) - mean) ** 2 for value in values)
     return math.sqrt(squares / (len(values) * (len(values) - 1)))
+
+
+def error_by_leaving_out(value_of, units):
+    """The jackknife's standard error of `value_of(rows)`, rows being a mask; `units` has the unit of every row.
+
+    Units without which nothing changes count if any of the rows that the value reads are theirs: all do here.
+    """
+    distinct = sorted(set(units.tolist()))
+    whole = value_of(units == units)
+    return standard_error([whole - value_of(units != unit) for unit in distinct])

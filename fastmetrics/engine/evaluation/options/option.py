@@ -51,8 +51,11 @@ OF_ONE_MODEL = (EVALUATE, ACCUMULATOR, SPARK, RAY, DASK)  # compare has a list o
 # What entry points refuse that is not a whole option.
 ROWS, QUANTILES, NATIVE_FILTERS, DELONG_TEST = "rows as units", "quantiles", "native filters", "DeLong's test"
 COUNTED_ROWS = "metrics of texts and of labels, whose rows are counted and not kept"
+SLICES_AND_RESTS = "slices that are compared with the rest of the rows"
 # Beside the entry points: questions in files, and with the bytes of states.
 STORED = "a stored question"
+# The baseline of slices that are compared with the rest of the rows.
+REST = "rest"
 
 
 class Refusal(NamedTuple):
