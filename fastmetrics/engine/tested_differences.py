@@ -71,6 +71,7 @@ class ComparedPair(NamedTuple):
     places: tuple[Place, Place]
     names: tuple[str, str]
     is_identical: bool = False
+    side: int = 0  # of two slices, each of which is the rest of the other
 
     @property
     def key(self) -> tuple[Metric, int, int | None]:
@@ -147,7 +148,8 @@ def iterate_pairs(part: ResolvedPart, slice_number: int | None) -> Iterator[Comp
             if isinstance(slices, SlicesAndRests):
                 if slice_number is not None:
                     places = (number, slices.rest_of(slice_number)), (number, slice_number)
-                    yield ComparedPair(metric, places, (REST, names.score_of(output)))
+                    side = slices.side_of(slice_number)
+                    yield ComparedPair(metric, places, (REST, names.score_of(output)), side=side)
             elif baseline != number:
                 models = names.score_of(outputs[baseline]), names.score_of(output)
                 is_identical = part.part.counts.is_equal(output.score)
@@ -188,7 +190,7 @@ def make_difference(
         signature=f"{signature}|difference:{other}-{baseline}",
         reason="; ".join(reasons) or None,
     )
-    return OpenDifference(difference, tested.change, metric.direction, pair.is_identical)
+    return OpenDifference(difference, tested.change, metric.direction, pair.is_identical, pair.side)
 
 
 def test_difference(

@@ -23,6 +23,7 @@ class OpenDifference(NamedTuple):
     change: ValueChange
     direction: str  # of the metric
     is_identical: bool = False
+    side: int = 0  # of a difference that stands there from both sides: each side is decided by itself
 
 
 def decide_tested(
@@ -59,7 +60,7 @@ def decide(found: Sequence[OpenDifference], level: float | None, correction: str
 
 def family_of(own: OpenDifference, number: int, correction: str) -> Hashable:
     one = own.difference
-    return number if correction == NONE else (one.task, tuple(one.slice))
+    return number if correction == NONE else (one.task, tuple(one.slice), own.side)
 
 
 def with_verdict(own: OpenDifference, verdict: Verdict, adjusted: float) -> Difference:

@@ -49,6 +49,7 @@ class SlicesAndRests(GroupingSets):
             for local in range(len(own))
         ]
         self.sets = list[GroupingSet](self.pairs)
+        self.pair_of = {own.numbers[0]: own for own in self.pairs}
 
     def __len__(self) -> int:
         return 2 * self.n
@@ -60,6 +61,11 @@ class SlicesAndRests(GroupingSets):
     def slice_of(self, number: int | None) -> int | None:
         """The slice that a number is of, be it that of the slice or of its rest; None for all rows."""
         return None if number is None else number % self.n
+
+    def side_of(self, number: int) -> int:
+        """0 or 1 for two slices, each of which is the rest of the other: they are one test. 0 for any other slice."""
+        own = self.pair_of[number]
+        return own.local_number if len(self.slices.sets[own.set_number]) == 2 else 0
 
     def number_columns(self, set_number: int, columns: Any, locate: Any = None, out: Any = None) -> np.ndarray:
         own = self.pairs[set_number]
