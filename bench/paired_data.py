@@ -104,12 +104,12 @@ def runs_data(rows: int, folder: Path) -> Data:
     recommended = random.permuted(np.tile(np.arange(200), (n_queries, 1)), axis=1)[:, :100]
     relevant = [set(items.tolist()) for items in random.integers(0, 200, (n_queries, 10))]
     return Data(
-        nested=(run, qrels),
-        tables=(ranking_table(run, "score"), ranking_table(qrels, "relevance")),
+        nested=(qrels, run),
+        tables=(ranking_table(qrels, "relevance"), ranking_table(run, "score")),
         compared=({query: qrels[query] for query in few}, {
             "first": {query: run[query] for query in few}, "second": {query: other[query] for query in few}
         }),
-        recommendations=(recommended, relevant),
+        recommendations=(relevant, recommended),
     )  # fmt: skip
 
 

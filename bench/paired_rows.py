@@ -39,7 +39,7 @@ from bench.paired_calls import (
 
 ENGINE_METRICS = ["auc", "gauc", "logloss", "ne", "copc"]
 RANKING_METRICS = ["ndcg@10", "map@10", "mrr", "hr@10", "p@5", "recall@50"]
-TREC_MEASURES = ["map", "ndcg_cut.10", "recip_rank"]
+TREC_METRICS = ["map", "ndcg_cut.10", "recip_rank"]
 ROUGE_TYPES = ["rouge1", "rouge2", "rougeL"]
 CLICK_COLUMNS = {"label": "click", "score": "pctr", "group": "user_id"}
 
@@ -133,9 +133,9 @@ def group_rows() -> list[Row]:
             comparison_values),
         Row("compare_runs, sign-flip test", "runs", of("compare_runs", "compared", metrics=["map", "ndcg@10"]),
             comparison_values),
-        Row("evaluate_trec of files", "trec", of("evaluate_trec", "paths", measures=TREC_MEASURES), trec_values),
+        Row("evaluate_trec of files", "trec", of("evaluate_trec", "paths", metrics=TREC_METRICS), trec_values),
         Row("evaluate_trec of files, one thread", "trec",
-            of("evaluate_trec", "paths", measures=TREC_MEASURES, n_threads=1), trec_values),
+            of("evaluate_trec", "paths", metrics=TREC_METRICS, n_threads=1), trec_values),
     ]  # fmt: skip
 
 

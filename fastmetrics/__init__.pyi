@@ -139,7 +139,7 @@ from fastmetrics.metrics.ranking.runs.trec_files import TrecQrels
 from fastmetrics.metrics.ranking.runs.trec_files import TrecRun
 from fastmetrics.metrics.ranking.runs.trec_files import read_qrels
 from fastmetrics.metrics.ranking.runs.trec_files import read_run
-from fastmetrics.metrics.ranking.runs.trec_measure_names import trec_measure_names
+from fastmetrics.metrics.ranking.runs.trec_metric_names import trec_metric_names
 from fastmetrics.metrics.regression.d2_pinball_score import d2_absolute_error_score
 from fastmetrics.metrics.regression.d2_pinball_score import d2_pinball_score
 from fastmetrics.metrics.regression.errors_by_group import ErrorTable
@@ -235,6 +235,6 @@ __all__ = [
     "root_mean_squared_error", "root_mean_squared_log_error", "rouge_score", "sample_size", "segment_statistics",
     "sentence_bleu", "sentence_chrf", "sentence_meteor", "sentence_nist", "sentence_ter", "sign_flip_test",
     "silhouette_samples", "silhouette_score", "specificity_score", "token_nll", "tokenize", "top_k_accuracy_score",
-    "trec_measure_names", "tukey_hsd", "two_proportion_test", "v_measure_score", "voc_map", "wilcoxon", "xauc",
+    "trec_metric_names", "tukey_hsd", "two_proportion_test", "v_measure_score", "voc_map", "wilcoxon", "xauc",
     "zero_one_loss",
 ]

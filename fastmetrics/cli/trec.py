@@ -1,4 +1,4 @@
-"""``fastmetrics trec``: measures of TREC runs, with trec_eval's names, definitions and output."""
+"""``fastmetrics trec``: metrics of TREC runs, with trec_eval's names, definitions and output."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -67,7 +67,7 @@ def trec(
             "-m",
             "--metrics",
             metavar="NAME[.PARAMS]",
-            help="A measure by trec_eval's name, parameters after a dot; or official, set, all_trec. May be repeated.",
+            help="A metric by trec_eval's name, parameters after a dot; or official, set, all_trec. May be repeated.",
             show_default="official",
             autocompletion=complete_measures,
         ),
@@ -114,7 +114,7 @@ def trec(
     words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
 ) -> None:
-    """Evaluate TREC runs: trec_eval's measures, definitions and output.
+    """Evaluate TREC runs: trec_eval's metrics, definitions and output.
 
     Items are ranked by score, descending; ties by name, descending. One run is
     printed as trec_eval prints it, several runs as a table with a column for each.
@@ -127,7 +127,7 @@ def trec(
         compare_runs(qrels, runs, metrics, given, no_effect, complete=complete, level=level, threads=threads)
         return
     default = "trec" if len(runs) == 1 else "table"
-    outputs = read_outputs(words.with_layout(layout), [qrels, *runs], default=default, first_columns=("measure",))
+    outputs = read_outputs(words.with_layout(layout), [qrels, *runs], default=default, first_columns=("metric",))
     check_options(metrics, runs, outputs.layout, per_query=per_query, no_summary=no_summary)
     rows_of = {"per_query": per_query, "summary": not no_summary}
 
@@ -207,7 +207,7 @@ def check_options(
 ) -> None:
     """Report wrong usage before any file is read."""
     try:
-        fastmetrics.trec_measure_names(metrics or None)
+        fastmetrics.trec_metric_names(metrics or None)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="-m") from error
     if no_summary and not per_query:
@@ -235,7 +235,7 @@ def list_queries(queries: Sequence[str]) -> str:
     return f"{len(queries):,} quer{'y' if len(queries) == 1 else 'ies'} ({first})"
 
 
-def measure_rows(results: Sequence["TrecResult"], *, per_query: bool, summary: bool) -> Iterator[Row]:
+def metric_rows(results: Sequence["TrecResult"], *, per_query: bool, summary: bool) -> Iterator[Row]:
     """Measure, topic and the value of every run; empty if the run does not have the topic."""
     if per_query:
         positions = [{query: position for position, query in enumerate(result.queries)} for result in results]
@@ -259,11 +259,11 @@ def table_of(
     per_query: bool,
     summary: bool,
 ) -> Table:
-    """A row for every measure and topic, a column for every run."""
-    columns = name_and_number_columns(["measure", *(["topic"] if per_query else [])], names)
+    """A row for every metric and topic, a column for every run."""
+    columns = name_and_number_columns(["metric", *(["topic"] if per_query else [])], names)
     cells = [
-        [measure, *([topic] if per_query else []), *(format_fixed(value, digits) for value in values)]
-        for measure, topic, values in measure_rows(results, per_query=per_query, summary=summary)
+        [metric, *([topic] if per_query else []), *(format_fixed(value, digits) for value in values)]
+        for metric, topic, values in metric_rows(results, per_query=per_query, summary=summary)
     ]
     return Table(columns, cells)
 

@@ -61,20 +61,20 @@ def compare_runs(
 
 
 def compared_metrics(names: Sequence[str] | None) -> list[str]:
-    """The metrics of -m; of a set of measures those that are means over queries, which runs are compared by."""
+    """The metrics of -m; of a set of metrics those that are means over queries, which runs are compared by."""
     found: list[str] = []
     for text in names or SETS[:1]:
         if text in SETS:
-            found += filter(is_compared, fastmetrics.trec_measure_names([text]))
+            found += filter(is_compared, fastmetrics.trec_metric_names([text]))
         else:
             found += [name for name in single_names(text) if is_compared(name, raises=True)]
     return list(dict.fromkeys(found))
 
 
 def single_names(text: str) -> list[str]:
-    """The names of a value of -m: trec_eval's measure with parameters, P.5,10, or metric strings between commas."""
+    """The names of a value of -m: trec_eval's metric with parameters, P.5,10, or metric strings between commas."""
     try:
-        return list(fastmetrics.trec_measure_names([text]))
+        return list(fastmetrics.trec_metric_names([text]))
     except ValueError:
         return split_names(text)
 

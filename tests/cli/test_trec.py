@@ -192,7 +192,7 @@ def test_unmatched_queries_have_warnings(files):
 def test_several_runs_make_a_table(files):
     folder, runs, qrels = files
     values = {tag: oracle.summary(scores, qrels, ("map", "num_ret", "P"), OURS) for tag, scores in runs.items()}
-    wanted = [["measure", "BM25", "dense"]] + [
+    wanted = [["metric", "BM25", "dense"]] + [
         [name, *(format_value(name, values[tag][name]).strip() for tag in runs)] for name in ("num_ret", "map", "P_5")
     ]
     arguments = ["trec", "qrels.txt", "bm25.run", "dense.run.gz", "-m", "num_ret", "-m", "map", "-m", "P.5"]
@@ -250,7 +250,7 @@ def test_runs_of_one_tag_are_named_by_their_files(files):
 @each_case(
     ("arguments", "code", "message"),
     [
-        (["-m", "ndgc"], 2, "unknown measure 'ndgc'; nearest: ndcg"),
+        (["-m", "ndgc"], 2, "unknown metric 'ndgc'; nearest: ndcg"),
         (["-m", "P.0"], 2, "cutoffs of 'P' must be whole numbers of at least 1"),
         (["-n"], 2, "add -q"),
         (["-R", "prefs"], 2, "judgements in trec_eval's format 'prefs' are not read, only 'qrels'"),

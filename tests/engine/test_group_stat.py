@@ -191,8 +191,8 @@ def test_wrong_metric_strings(metric, message):
 
 
 def test_runs_have_means_alone():
-    runs = {"q": {"a": 1}}, {"q": {"a": 0.5}}
-    assert_raises(ValueError, "stat= is for evaluate", fm.evaluate_ranking, *runs, ["ndcg(stat=p10)@5"])
+    tables = {"q": {"a": 1}}, {"q": {"a": 0.5}}
+    assert_raises(ValueError, "stat= is for evaluate", fm.evaluate_ranking, *tables, ["ndcg(stat=p10)@5"])
 
 
 def test_a_table_of_files(tmp_path):

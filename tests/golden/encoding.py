@@ -45,7 +45,7 @@ ATTRIBUTES = {
     ],
     "ErrorTable": ["group", "n", "bias", "mse", "mae"],
     "GroupTable": ["group", "auc", "n", "n_pos"],
-    "RankingResult": ["values", "by_query", "coverage", "missing_queries"],
+    "RankingResult": ["values", "per_query", "coverage", "missing_queries"],
     "RankingTable": ["columns"],
     "RougeScore": ["precision", "recall", "fmeasure"],
     "SegmentStatistics": ["columns"],

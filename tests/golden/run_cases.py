@@ -24,18 +24,18 @@ def of_runs() -> Cases:
     padded = np.array([[4, 2, 9], [7, -1, -1], [-1, -1, -1], [1, 2, -1]])
     weights = {query: 1.0 + place % 3 for place, query in enumerate(qrels)}
     cases: Cases = {
-        "evaluate_ranking": lambda: fm.evaluate_ranking(run, qrels, RANKED),
+        "evaluate_ranking": lambda: fm.evaluate_ranking(qrels, run, RANKED),
         "evaluate_ranking of columns": lambda: fm.evaluate_ranking(
-            rows_of(run, "score"), rows_of(qrels, "relevance"), ["ndcg@3", "map"]
+            rows_of(qrels, "relevance"), rows_of(run, "score"), ["ndcg@3", "map"]
         ),
-        "evaluate_ranking of pessimists": lambda: fm.evaluate_ranking(run, qrels, RANKED, ties="pessimistic"),
-        "evaluate_ranking that skips": lambda: fm.evaluate_ranking(run, qrels, RANKED, missing="drop", empty="skip"),
-        "evaluate_ranking with weights": lambda: fm.evaluate_ranking(run, qrels, ["ndcg@3", "map"], weights=weights),
-        "RankingResult.to_dict": lambda: fm.evaluate_ranking(run, qrels, ["ndcg@3", "map"]).to_dict(),
-        "evaluate_recommendations": lambda: fm.evaluate_recommendations(lists, sets, RANKED[:9]),
-        "evaluate_recommendations of grades": lambda: fm.evaluate_recommendations(lists, grades, RANKED[:9]),
+        "evaluate_ranking of pessimists": lambda: fm.evaluate_ranking(qrels, run, RANKED, ties="pessimistic"),
+        "evaluate_ranking that skips": lambda: fm.evaluate_ranking(qrels, run, RANKED, missing="drop", empty="skip"),
+        "evaluate_ranking with weights": lambda: fm.evaluate_ranking(qrels, run, ["ndcg@3", "map"], weights=weights),
+        "RankingResult.to_dict": lambda: fm.evaluate_ranking(qrels, run, ["ndcg@3", "map"]).to_dict(),
+        "evaluate_recommendations": lambda: fm.evaluate_recommendations(sets, lists, RANKED[:9]),
+        "evaluate_recommendations of grades": lambda: fm.evaluate_recommendations(grades, lists, RANKED[:9]),
         "evaluate_recommendations of an array": lambda: fm.evaluate_recommendations(
-            padded, sets, ["ndcg@3", "hr@2"], padding=-1, empty="skip"
+            sets, padded, ["ndcg@3", "hr@2"], padding=-1, empty="skip"
         ),
         "compare_runs by signs": lambda: fm.compare_runs(
             qrels, {"first": run, "second": second, "third": third}, ["ndcg@3", "mrr"], replicates=100, seed=5
@@ -47,7 +47,7 @@ def of_runs() -> Cases:
         )
     measures: list[Any] = [None, "official", "all_trec", ["map", "P.5,10", "ndcg_cut.3", "bpref", "recip_rank"]]
     for measure in measures:
-        cases[f"trec_measure_names {measure}"] = lambda measure=measure: fm.trec_measure_names(measure)
+        cases[f"trec_metric_names {measure}"] = lambda measure=measure: fm.trec_metric_names(measure)
     for options in ({}, {"complete": True}, {"relevance_level": 2}, {"max_per_query": 3}, {"judged_only": True}):
         cases[f"evaluate_trec {options or ''}".strip()] = lambda options=options: in_files(
             lambda folder: fm.evaluate_trec(folder / "qrels", folder / "run", **options)

@@ -69,9 +69,9 @@ CASES: list[Case] = [
     ("coverage_error", lambda function: function(LABELS, LABEL_SCORES), (2 + 3) / 2),
     ("evaluate_ranking", lambda function: function(RUN, QRELS, "mrr")["mrr"], (1 / 2 + 1) / 2),
     ("evaluate_recommendations", lambda function: function([[1, 2], [3]], [[2], [3]], "mrr")["mrr"], (1 / 2 + 1) / 2),
-    ("RankingResult", lambda kind: of_type(kind, fm.evaluate_ranking(RUN, QRELS, "p@1"))["p@1"], (0 + 1) / 2),
+    ("RankingResult", lambda kind: of_type(kind, fm.evaluate_ranking(QRELS, RUN, "p@1"))["p@1"], (0 + 1) / 2),
     ("compare_runs", lambda function: compared(function(QRELS, {"old": RUN, "new": PERFECT}, "mrr")), (1 / 4, 1, 0, 1)),
-    ("trec_measure_names", lambda function: function("P.5,10"), ("P_5", "P_10")),
+    ("trec_metric_names", lambda function: function("P.5,10"), ("P_5", "P_10")),
 ]
 
 FILE_CASES: list[FileCase] = [

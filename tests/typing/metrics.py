@@ -141,17 +141,17 @@ revealed = [
     reveal_type(result["map"]),  # reveals: float | int | str
     reveal_type(result.to_dict()),  # reveals: dict[str, dict[str, float | int | str]]
 ]
-measure_names: tuple[str, ...] = fm.trec_measure_names("official")
+measure_names: tuple[str, ...] = fm.trec_metric_names("official")
 
-ranked = fm.evaluate_ranking({"q": {"d": 0.5}}, {"q": {"d": 1}}, ["map", "mrr"], ties="docid", weights={"q": 2.0})
+ranked = fm.evaluate_ranking({"q": {"d": 1}}, {"q": {"d": 0.5}}, ["map", "mrr"], ties="docid", weights={"q": 2.0})
 revealed = [
     reveal_type(ranked),  # reveals: RankingResult
     reveal_type(ranked["map"]),  # reveals: float
     reveal_type(ranked.values),  # reveals: dict[str, float]
-    reveal_type(ranked.by_query),  # reveals: RankingTable
+    reveal_type(ranked.per_query),  # reveals: RankingTable
     reveal_type(ranked.signature("map")),  # reveals: str
 ]
-recommended: fm.RankingResult = fm.evaluate_recommendations([[1, 2]], [{1}], "hr@1", padding=-1)
+recommended: fm.RankingResult = fm.evaluate_recommendations([{1}], [[1, 2]], "hr@1", padding=-1)
 
 table = fm.auc_by_group(labels, scores, users)
 revealed = [

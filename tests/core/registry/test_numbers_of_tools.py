@@ -100,10 +100,10 @@ def test_measures_of_trec_eval():
     named = [name for name in named if name not in ("recall", "rbp.0.95", "dcg", "ideal_dcg")]
     asked = {name.rpartition("_")[0] + "." + name.rpartition("_")[2] if name[-1].isdigit() and "." not in name else name
              for name in named}  # fmt: skip
-    by_query = pytrec_eval().RelevanceEvaluator(qrels, asked).evaluate(run)
+    per_query = pytrec_eval().RelevanceEvaluator(qrels, asked).evaluate(run)
     for name in named:
         shown = name.replace(".", "_")
-        expected = np.mean([values[shown] for values in by_query.values()])
+        expected = np.mean([values[shown] for values in per_query.values()])
         found = fm.evaluate_ranking(run=run, qrels=qrels, metrics=name)
         assert found[name] == pytest.approx(expected, rel=1e-6), name
 

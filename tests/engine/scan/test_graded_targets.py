@@ -167,7 +167,7 @@ class TestNames:
     def test_functions_of_ranked_lists_know_their_own_measures(self):
         assert_raises(
             ValueError, r"^metric 'sumgrades' is not one of ranked lists: auc@10, bpref",
-            fm.evaluate_ranking, {"q": {"d": 1.0}}, {"q": {"d": 1}}, "sumgrades",
+            fm.evaluate_ranking, {"q": {"d": 1}}, {"q": {"d": 1.0}}, "sumgrades",
         )
 
     def test_an_optional_cutoff(self):

@@ -30,8 +30,8 @@ def make_case(seed=0, n_queries=30, skill=(0.2, 0.6, 0.2)):
     return qrels, runs
 
 
-def by_query(qrels, run, metric, **options):
-    return fm.evaluate_ranking(run, qrels, metric, **options).by_query[metric]
+def per_query(qrels, run, metric, **options):
+    return fm.evaluate_ranking(qrels, run, metric, **options).per_query[metric]
 
 
 def test_values_and_differences_are_those_of_evaluate_ranking():
@@ -39,10 +39,10 @@ def test_values_and_differences_are_those_of_evaluate_ranking():
     comparison = fm.compare_runs(qrels, runs, METRICS)
     assert [(one.metric, one.other) for one in comparison] == [(m, o) for m in METRICS for o in "bc"]
     for one in comparison:
-        values = {name: fm.evaluate_ranking(runs[name], qrels, one.metric)[one.metric] for name in (one.other, "a")}
+        values = {name: fm.evaluate_ranking(qrels, runs[name], one.metric)[one.metric] for name in (one.other, "a")}
         assert (one.baseline, one.baseline_value, one.other_value) == ("a", values["a"], values[one.other])
         assert one.difference == one.other_value - one.baseline_value
-        differences = by_query(qrels, runs[one.other], one.metric) - by_query(qrels, runs["a"], one.metric)
+        differences = per_query(qrels, runs[one.other], one.metric) - per_query(qrels, runs["a"], one.metric)
         assert (one.won, one.lost, one.tied) == (
             (differences > 0).sum(),
             (differences < 0).sum(),
@@ -58,7 +58,7 @@ def test_values_and_differences_are_those_of_evaluate_ranking():
 
 def test_p_values_are_those_of_the_tests():
     qrels, runs = make_case(1)
-    differences = by_query(qrels, runs["b"], "map") - by_query(qrels, runs["a"], "map")
+    differences = per_query(qrels, runs["b"], "map") - per_query(qrels, runs["a"], "map")
     found = fm.compare_runs(qrels, runs, "map", replicates=5000, seed=3).difference("map", other="b")
     assert found.pvalue == fm.sign_flip_test(differences, replicates=5000, seed=3).pvalue
     assert found.method == "sign-flip test (5,000 random assignments of signs)"
@@ -122,7 +122,7 @@ def test_missing_queries_are_counted_or_left_out_of_all():
     runs["a"] = {query: items for query, items in runs["a"].items() if query != "q7"}
     zero = fm.compare_runs(qrels, runs, "map")
     assert zero["map"].n_units == 30
-    assert zero["map"].other_value == fm.evaluate_ranking(runs["b"], qrels, "map")["map"]
+    assert zero["map"].other_value == fm.evaluate_ranking(qrels, runs["b"], "map")["map"]
     assert zero.notes == (
         "a: 1 queries judged but not in the run (count as 0): q7",
         "b: 1 queries judged but not in the run (count as 0): q3",
@@ -131,7 +131,7 @@ def test_missing_queries_are_counted_or_left_out_of_all():
     dropped = fm.compare_runs(qrels, runs, "map", missing="drop")
     kept = {query: items for query, items in qrels.items() if query not in ("q3", "q7")}
     assert dropped["map"].n_units == 28
-    assert dropped["map"].other_value == fm.evaluate_ranking(runs["b"], kept, "map")["map"]
+    assert dropped["map"].other_value == fm.evaluate_ranking(kept, runs["b"], "map")["map"]
     assert "missing:drop" in dropped["map"].signature
     assert "left out of all runs" in dropped.notes[0]
     assert_raises(ValueError, "q7", fm.compare_runs, qrels, runs, "map", missing="raise")

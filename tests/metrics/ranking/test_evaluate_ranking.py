@@ -68,7 +68,7 @@ def against_pytrec_eval(run, qrels, table, truth):
     """Assert that the values of every topic equal the peer's, which compares scores as 32-bit floats."""
     wanted = {"ndcg_cut.10", "map_cut.5", "P.5", "recall.5", "success.5", "ndcg", "map", "recip_rank", "Rprec", "bpref"}
     peer = peers.pytrec_eval().RelevanceEvaluator(qrels, wanted).evaluate(run)
-    ours = fm.evaluate_ranking(table, truth, [own for own, *_ in PLAIN], ties="docid").by_query
+    ours = fm.evaluate_ranking(truth, table, [own for own, *_ in PLAIN], ties="docid").per_query
     assert ours["query"].tolist() == sorted(peer)
     for own, *_, trec in PLAIN:
         expected = [peer[query][trec] for query in ours["query"]]
@@ -121,7 +121,7 @@ def test_graded_documents_topic_by_topic(data_folder):
 @each_case("ties", ["average", "optimistic", "pessimistic", "docid", "stable"])
 def test_oracle_list_by_list(ties, ints):
     run, qrels = random_case(7, n_queries=12, n_items=8, distinct=3, ints=ints)
-    table = fm.evaluate_ranking(run, qrels, [own for own, *_ in PLAIN], ties=ties, empty="nan").by_query
+    table = fm.evaluate_ranking(qrels, run, [own for own, *_ in PLAIN], ties=ties, empty="nan").per_query
     for place, query in enumerate(table["query"].tolist()):
         items = run[query]
         scores, grades = list(items.values()), [qrels[query].get(item, -1) for item in items]
@@ -146,14 +146,14 @@ def test_every_metric_of_graded_rows_is_that_of_evaluate(metric):
     qrels = {query: {item: int(rng.integers(0, 4)) for item in items} for query, items in run.items()}
     log = run_rows(run) | {"relevance": qrels_rows(qrels)["relevance"]}
     expected = fm.evaluate(log, metric, label="relevance", score="score", group="query")
-    ours = fm.evaluate_ranking(run, qrels, metric)
+    ours = fm.evaluate_ranking(qrels, run, metric)
     assert ours[metric] == next(iter(expected)).value
-    assert len(ours.by_query[metric]) == len(run)
+    assert len(ours.per_query[metric]) == len(run)
     assert ours.signature(metric).split("|")[0] == re.sub(r"\(.*\)", "", metric)
 
 
 def test_example_of_the_literature_by_hand():
-    ours = fm.evaluate_ranking(RUN, QRELS, ["ndcg", "map", "mrr", "recall@3"])
+    ours = fm.evaluate_ranking(QRELS, RUN, ["ndcg", "map", "mrr", "recall@3"])
     first = (1 + 2 / 2) / (2 + 1 / math.log2(3) + 1 / 2)
     assert ours["ndcg"] == pytest.approx((first + 1 / math.log2(3)) / 2)
     assert (ours["map"], ours["mrr"]) == (pytest.approx(((1 + 2 / 3) / 3 + 1 / 2) / 2), 0.75)
@@ -215,19 +215,19 @@ KINDS = table_kinds()
 @each_case("ties", ["average", "docid"])
 def test_every_kind_of_table_gives_the_same(kind, ints, ties):
     run, qrels = random_case(11, ints=ints)
-    expected = fm.evaluate_ranking(run, qrels, METRICS, ties=ties)
+    expected = fm.evaluate_ranking(qrels, run, METRICS, ties=ties)
     make = KINDS[kind]
-    same(fm.evaluate_ranking(make(run_rows(run)), make(qrels_rows(qrels)), METRICS, ties=ties), expected)
-    same(fm.evaluate_ranking(run, make(qrels_rows(qrels)), METRICS, ties=ties), expected)
-    same(fm.evaluate_ranking(make(run_rows(run)), qrels, METRICS, ties=ties), expected)
+    same(fm.evaluate_ranking(make(qrels_rows(qrels)), make(run_rows(run)), METRICS, ties=ties), expected)
+    same(fm.evaluate_ranking(make(qrels_rows(qrels)), run, METRICS, ties=ties), expected)
+    same(fm.evaluate_ranking(qrels, make(run_rows(run)), METRICS, ties=ties), expected)
 
 
 @given(seed=st.integers(0, 10**6), ints=st.booleans(), n_threads=st.sampled_from([1, 2, 3]), order=st.randoms())
 def test_order_of_rows_and_threads_do_not_matter(seed, ints, n_threads, order):
     run, qrels = random_case(seed, n_queries=6, n_items=8, ints=ints)
-    expected = fm.evaluate_ranking(run, qrels, METRICS, ties="docid")
+    expected = fm.evaluate_ranking(qrels, run, METRICS, ties="docid")
     rows = []
-    for columns in (run_rows(run), qrels_rows(qrels)):
+    for columns in (qrels_rows(qrels), run_rows(run)):
         places = list(range(len(columns["query"])))
         order.shuffle(places)
         rows.append({name: np.array(column)[places] for name, column in columns.items()})
@@ -240,10 +240,10 @@ def test_many_rows_on_several_threads():
     items = np.concatenate([rng.permutation(300)[:100] for _ in range(3000)])
     run = {"query": queries, "item": items, "score": rng.integers(0, 50, 300_000).astype(np.float32)}
     qrels = {"query": queries[::9], "item": items[::9], "relevance": rng.integers(0, 3, len(queries[::9]))}
-    one = fm.evaluate_ranking(run, qrels, METRICS, n_threads=1)
-    same(fm.evaluate_ranking(run, qrels, METRICS, n_threads=4), one)
+    one = fm.evaluate_ranking(qrels, run, METRICS, n_threads=1)
+    same(fm.evaluate_ranking(qrels, run, METRICS, n_threads=4), one)
     shuffled = rng.permutation(300_000)
-    same(fm.evaluate_ranking({name: column[shuffled] for name, column in run.items()}, qrels, METRICS), one)
+    same(fm.evaluate_ranking(qrels, {name: column[shuffled] for name, column in run.items()}, METRICS), one)
 
 
 @pytest.mark.parametrize("compress", [False, True])
@@ -251,33 +251,33 @@ def test_trec_files(tmp_path, compress):
     run, qrels = random_case(5)
     lines = [f"{q} Q0 {d} 1 {s} tag\n" for q, items in run.items() for d, s in items.items()]
     truth = [f"{q} 0 {d} {g}\n" for q, items in qrels.items() for d, g in items.items()]
-    paths = tmp_path / "system.run", tmp_path / "truth.qrels"
-    for path, content in zip(paths, (lines, truth), strict=True):
+    paths = tmp_path / "truth.qrels", tmp_path / "system.run"
+    for path, content in zip(paths, (truth, lines), strict=True):
         data = "".join(content).encode()
         path.write_bytes(gzip.compress(data) if compress else data)
-    expected = fm.evaluate_ranking(run, qrels, METRICS, ties="docid")
+    expected = fm.evaluate_ranking(qrels, run, METRICS, ties="docid")
     same(fm.evaluate_ranking(*paths, METRICS, ties="docid"), expected)
-    same(fm.evaluate_ranking(str(paths[0]), qrels, METRICS, ties="docid"), expected)
-    read = fm.read_run(paths[0]), fm.read_qrels(paths[1])
+    same(fm.evaluate_ranking(qrels, str(paths[1]), METRICS, ties="docid"), expected)
+    read = fm.read_qrels(paths[0]), fm.read_run(paths[1])
     same(fm.evaluate_ranking(*read, METRICS, ties="docid"), expected)
     same(fm.evaluate_ranking(read[0].to_arrow(), read[1].to_arrow(), METRICS, ties="docid"), expected)
-    assert_raises(TypeError, "run must be a TrecRun", fm.evaluate_ranking, read[1], read[1], "map")
-    paths[0].write_text("q1 Q0 d1 1 0.5 tag\nq1 Q0 d2 2 oops tag\n")
+    assert_raises(TypeError, "run must be a TrecRun", fm.evaluate_ranking, read[0], read[0], "map")
+    paths[1].write_text("q1 Q0 d1 1 0.5 tag\nq1 Q0 d2 2 oops tag\n")
     assert_raises(ValueError, r"system.run.*line 2", fm.evaluate_ranking, *paths, "map")
 
 
 def test_a_trec_query_that_comes_back(tmp_path):
     path = tmp_path / "system.run"
     path.write_text("q1 Q0 d1 1 0.9 t\nq2 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.8 t\nq2 Q0 d4 2 0.4 t\nq1 Q0 d3 3 0.7 t\n")
-    same(fm.evaluate_ranking(path, QRELS, METRICS), fm.evaluate_ranking(RUN, QRELS, METRICS))
+    same(fm.evaluate_ranking(QRELS, path, METRICS), fm.evaluate_ranking(QRELS, RUN, METRICS))
 
 
 def test_columns_by_other_names():
     run, qrels = run_rows(RUN), qrels_rows(QRELS)
     run = {"user_id": run["query"], "doc": run["item"], "sim": run["score"], "other": [object()] * 5}
     qrels = {"user_id": qrels["query"], "doc": qrels["item"], "grade": qrels["relevance"]}
-    ours = fm.evaluate_ranking(run, qrels, METRICS, query="user_id", item="doc", score="sim", relevance="grade")
-    same(ours, fm.evaluate_ranking(RUN, QRELS, METRICS))
+    ours = fm.evaluate_ranking(qrels, run, METRICS, query="user_id", item="doc", score="sim", relevance="grade")
+    same(ours, fm.evaluate_ranking(QRELS, RUN, METRICS))
 
 
 def test_inputs_are_not_modified():
@@ -285,7 +285,7 @@ def test_inputs_are_not_modified():
     before = {name: column.copy() for name, column in run.items()}
     for column in run.values():
         column.flags.writeable = False
-    fm.evaluate_ranking(run, qrels_rows(QRELS), METRICS, ties="docid")
+    fm.evaluate_ranking(qrels_rows(QRELS), run, METRICS, ties="docid")
     for name, column in run.items():
         np.testing.assert_array_equal(column, before[name])
 

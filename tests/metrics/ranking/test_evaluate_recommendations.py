@@ -25,15 +25,15 @@ def users(draw):
 @given(case=users())
 def test_a_list_is_a_run_of_descending_scores(case):
     lists, truth = case
-    ours = fm.evaluate_recommendations(lists, truth, METRICS)
+    ours = fm.evaluate_recommendations(truth, lists, METRICS)
     run = {user: {item: -float(place) for place, item in enumerate(items)} for user, items in enumerate(lists)}
     # A query without a judgement would be left out. One more judged item that is not relevant changes no value.
     nothing = 99 if all(isinstance(item, int) for items in (*lists, *truth) for item in items) else "item 99"
-    other = fm.evaluate_ranking(run, {user: grades | {nothing: 0} for user, grades in enumerate(truth)}, METRICS)
+    other = fm.evaluate_ranking({user: grades | {nothing: 0} for user, grades in enumerate(truth)}, run, METRICS)
     assert ours.values == other.values
     for name in (*METRICS, "n", "n_relevant"):
-        np.testing.assert_array_equal(ours.by_query[name], other.by_query[name])
-    assert (ours.by_query["user"].tolist(), ours.coverage["users"]) == (list(range(len(lists))), len(lists))
+        np.testing.assert_array_equal(ours.per_query[name], other.per_query[name])
+    assert (ours.per_query["user"].tolist(), ours.coverage["users"]) == (list(range(len(lists))), len(lists))
     assert ours.coverage["users_empty"] == sum(not items for items in lists)
     assert ours.coverage["users_without_relevant"] == sum(not any(grades.values()) for grades in truth)
 
@@ -64,8 +64,8 @@ def csr(sets):
     ids=lambda truth: type(truth).__name__,
 )
 def test_every_kind_of_truth_gives_the_same(truth):
-    ours = fm.evaluate_recommendations(LISTS, truth, METRICS)
-    expected = fm.evaluate_recommendations(LISTS, SETS, METRICS)
+    ours = fm.evaluate_recommendations(truth, LISTS, METRICS)
+    expected = fm.evaluate_recommendations(SETS, LISTS, METRICS)
     assert (ours.values, ours["hr@1"]) == (expected.values, 0.25)
     assert (ours["mrr"], ours.coverage) == (pytest.approx((0.5 + 1) / 4), expected.coverage)
     assert (ours.coverage["users_empty"], ours.coverage["users_without_relevant"]) == (1, 1)
@@ -80,10 +80,10 @@ def test_sparse_matrices_have_their_data_as_grades(make):
     truth = [{2: 1, 9: 3, 5: 2}, {7: 1}, {}, {}]
     matrix = getattr(sparse, make)(dense)
     if make == "csc_array":
-        assert_raises(ValueError, r"format 'csc': use .tocsr\(\)", fm.evaluate_recommendations, LISTS, matrix, METRICS)
+        assert_raises(ValueError, r"format 'csc': use .tocsr\(\)", fm.evaluate_recommendations, matrix, LISTS, METRICS)
         matrix = matrix.tocsr()
-    assert fm.evaluate_recommendations(LISTS, matrix, METRICS).values == (
-        fm.evaluate_recommendations(LISTS, truth, METRICS).values
+    assert fm.evaluate_recommendations(matrix, LISTS, METRICS).values == (
+        fm.evaluate_recommendations(truth, LISTS, METRICS).values
     )
 
 
@@ -99,42 +99,42 @@ def test_sparse_matrices_have_their_data_as_grades(make):
 )  # fmt: skip
 def test_arrays_with_padding(matrix, padding):
     truth = [set(map(str, items)) for items in SETS] if isinstance(padding, str) else SETS
-    ours = fm.evaluate_recommendations(matrix, truth, METRICS, padding=padding)
-    assert ours.values == fm.evaluate_recommendations(LISTS, SETS, METRICS).values
-    assert ours.by_query["n"].tolist() == [3, 1, 0, 2]
+    ours = fm.evaluate_recommendations(truth, matrix, METRICS, padding=padding)
+    assert ours.values == fm.evaluate_recommendations(SETS, LISTS, METRICS).values
+    assert ours.per_query["n"].tolist() == [3, 1, 0, 2]
 
 
 def test_without_padding_every_id_is_an_item():
     assert_raises(
         ValueError, "recommended has item -1 twice in user 1, at places 1 and 2",
-        fm.evaluate_recommendations, np.array([[4, 2, 9], [7, -1, -1]]), SETS[:2], "mrr",
+        fm.evaluate_recommendations, SETS[:2], np.array([[4, 2, 9], [7, -1, -1]]), "mrr",
     )
 
 
 def test_weights_and_policies():
-    by_user = fm.evaluate_recommendations(LISTS, SETS, "mrr", weights=[3, 1, 1, 5])
+    by_user = fm.evaluate_recommendations(SETS, LISTS, "mrr", weights=[3, 1, 1, 5])
     assert by_user["mrr"] == pytest.approx((3 * 0.5 + 1) / 10)
-    named = fm.evaluate_recommendations(LISTS, SETS, "mrr", weights=dict(enumerate([3, 1, 1, 5])))
+    named = fm.evaluate_recommendations(SETS, LISTS, "mrr", weights=dict(enumerate([3, 1, 1, 5])))
     assert named.values == by_user.values
-    assert fm.evaluate_recommendations(LISTS, SETS, "mrr", empty="skip")["mrr"] == pytest.approx(1.5 / 3)
-    assert fm.evaluate_recommendations([[1, 2]], [{1: 1, 2: 3}], "hr@1", relevance_level=2)["hr@1"] == 0
+    assert fm.evaluate_recommendations(SETS, LISTS, "mrr", empty="skip")["mrr"] == pytest.approx(1.5 / 3)
+    assert fm.evaluate_recommendations([{1: 1, 2: 3}], [[1, 2]], "hr@1", relevance_level=2)["hr@1"] == 0
     assert_raises(
-        ValueError, "user 3 has no relevant item", fm.evaluate_recommendations, LISTS, SETS, "mrr", empty="raise"
+        ValueError, "user 3 has no relevant item", fm.evaluate_recommendations, SETS, LISTS, "mrr", empty="raise"
     )
-    signature = fm.evaluate_recommendations(LISTS, SETS, "mrr").signature("mrr")
+    signature = fm.evaluate_recommendations(SETS, LISTS, "mrr").signature("mrr")
     assert "ties:stable" in signature
     assert "missing" not in signature
 
 
 def test_all_lists_are_empty():
-    ours = fm.evaluate_recommendations([[], []], [{"a"}, set()], ["mrr", "ndcg@5", "recall@5"])
+    ours = fm.evaluate_recommendations([{"a"}, set()], [[], []], ["mrr", "ndcg@5", "recall@5"])
     assert set(ours.values.values()) == {0.0}
-    assert fm.evaluate_recommendations([["a"], []], [[], []], "mrr")["mrr"] == 0
+    assert fm.evaluate_recommendations([[], []], [["a"], []], "mrr")["mrr"] == 0
     assert fm.evaluate_recommendations([[], []], [[], []], "mrr")["mrr"] == 0
 
 
 def test_repr_names_users():
-    assert repr(fm.evaluate_recommendations(LISTS, SETS, "mrr")).splitlines() == [
+    assert repr(fm.evaluate_recommendations(SETS, LISTS, "mrr")).splitlines() == [
         "4 users, 1.5 items each, 1 without a relevant item", "mrr  0.3750",
     ]  # fmt: skip
 
@@ -168,4 +168,4 @@ def test_repr_names_users():
     ],
 )  # fmt: skip
 def test_bad_input_is_named(lists, truth, options, error, message):
-    assert_raises(error, message, fm.evaluate_recommendations, lists, truth, "mrr", **options)
+    assert_raises(error, message, fm.evaluate_recommendations, truth, lists, "mrr", **options)

@@ -1,4 +1,4 @@
-"""evaluate_trec and trec_measure_names against an oracle of trec_eval's sources and against its bindings."""
+"""evaluate_trec and trec_metric_names against an oracle of trec_eval's sources and against its bindings."""
 
 import gzip
 import math
@@ -179,7 +179,7 @@ def test_types_and_texts_of_a_result(tmp_path):
 
 def test_official_measures_are_shown_in_trec_evals_order():
     names = oracle.names(oracle.OFFICIAL)
-    assert fm.trec_measure_names() == fm.trec_measure_names("official") == ("runid", *names)
+    assert fm.trec_metric_names() == fm.trec_metric_names("official") == ("runid", *names)
 
 
 @each_case(
@@ -204,15 +204,15 @@ def test_official_measures_are_shown_in_trec_evals_order():
 )
 def test_names_and_parameters(measures, names):
     names = ["runid", *names] if measures == ["official", "P.3"] else names
-    assert fm.trec_measure_names(measures) == tuple(names)
+    assert fm.trec_metric_names(measures) == tuple(names)
 
 
 def test_all_trec_is_that_of_trec_eval_9():
-    names = fm.trec_measure_names("all_trec")
+    names = fm.trec_metric_names("all_trec")
     assert len(set(names)) == len(names)
     of_version_10 = {"dcg", "ideal_dcg", "rbp", "rbp_resid", "unj_5", "unj_10", "unj_20"}
     assert set(oracle.names(MEASURES)) - set(names) == of_version_10 | {"yaap"}
-    assert set(fm.trec_measure_names("set")) < set(names)
+    assert set(fm.trec_metric_names("set")) < set(names)
 
 
 def test_every_name_of_the_output_is_a_measure():
@@ -221,10 +221,10 @@ def test_every_name_of_the_output_is_a_measure():
         "11pt_avg..25,.5,.75", "set_F.0.5", "relstring.20", "rbp.p=.8", "rbp_resid.p=0.95",
     ]  # fmt: skip
     for measures in (list(TREC_MEASURES), parameters):
-        names = fm.trec_measure_names(measures)
-        assert fm.trec_measure_names(names) == names
+        names = fm.trec_metric_names(measures)
+        assert fm.trec_metric_names(names) == names
         for name in names:
-            assert fm.trec_measure_names(name) == (name,)
+            assert fm.trec_metric_names(name) == (name,)
 
 
 def docs_page():
@@ -262,7 +262,7 @@ def test_what_trec_eval_has_is_here_or_is_listed_as_absent():
     assert {*absent, *TREC_MEASURES, *MEASURE_SETS} == set(OF_TREC_EVAL.split())
     for name in absent:
         for asked in (name, f"{name}.5", f"{name}_5"):
-            assert_raises(ValueError, f"trec_eval's '{name}.*' needs ", fm.trec_measure_names, asked)
+            assert_raises(ValueError, f"trec_eval's '{name}.*' needs ", fm.trec_metric_names, asked)
 
 
 @each_case("complete", [False, True])
@@ -273,7 +273,7 @@ def test_metric_strings_of_the_docs_have_the_same_values(tmp_path, level, comple
     strings = {name: text for name, text in strings.items() if text}
     assert len(strings) == 12
     ours = fm.evaluate_ranking(
-        run, qrels, list(strings.values()), ties="docid", missing="zero" if complete else "drop", relevance_level=level
+        qrels, run, list(strings.values()), ties="docid", missing="zero" if complete else "drop", relevance_level=level
     )
     result = fm.evaluate_trec(qrels, run, list(strings), relevance_level=level, complete=complete)
     for name, text in strings.items():
@@ -283,18 +283,18 @@ def test_metric_strings_of_the_docs_have_the_same_values(tmp_path, level, comple
 @each_case(
     ("measure", "problem"),
     [
-        ("mapp", r"unknown measure 'mapp'; nearest: map"),
+        ("mapp", r"unknown metric 'mapp'; nearest: map"),
         ("prefs", r"trec_eval's 'prefs' needs preferences \(-R prefs, -R qrels_prefs\), which fastmetrics does not"),
         ("prefs_simp_imp", r"trec_eval's 'prefs_simp_imp' needs preferences"),
         ("P_avgjg.5", r"trec_eval's 'P_avgjg' needs groups of judgements \(-R qrels_jg\)"),
-        ("ndcg_cutt", r"unknown measure 'ndcg_cutt'; nearest: ndcg_cut"),
+        ("ndcg_cutt", r"unknown metric 'ndcg_cutt'; nearest: ndcg_cut"),
         ("relstring.1.5", r"the parameter of 'relstring' must be one whole number of at least 1; found '1\.5'"),
         ("relstring_0", r"the parameter of 'relstring' must be one whole number of at least 1; found '0'"),
         ("Rprec_mult.-1", r"multiples of 'Rprec_mult' must be at least 0"),
         ("ndcg.1", r"parameters of 'ndcg' must be gains of relevances, such as 1=3,2=9\.5, .*; found '1'"),
         ("Rndcg.1=3,", r"parameters of 'Rndcg' must be gains of relevances"),
         ("G.-1=3", r"parameters of 'G' must be gains of relevances"),
-        ("infAP.5", r"the measure 'infAP' takes no parameters here"),
+        ("infAP.5", r"the metric 'infAP' takes no parameters here"),
         ("rbp.0.8", r"the parameter of 'rbp' must be p=, a number between 0 and 1; found '0\.8'"),
         ("rbp_resid.p=1", r"the parameter of 'rbp_resid' must be p=, a number between 0 and 1"),
         ("unj.0", r"cutoffs of 'unj' must be whole numbers"),
@@ -303,17 +303,17 @@ def test_metric_strings_of_the_docs_have_the_same_values(tmp_path, level, comple
         ("P.-5", r"cutoffs of 'P' must be whole numbers"),
         ("P.5,,10", r"cutoffs of 'P' must be whole numbers"),
         ("ndcg_cut.23.4", r"cutoffs of 'ndcg_cut' must be whole numbers"),
-        ("map.5", r"the measure 'map' takes no parameters here; found 'map\.5'"),
-        ("official.5", r"unknown measure 'official\.5'"),
+        ("map.5", r"the metric 'map' takes no parameters here; found 'map\.5'"),
+        ("official.5", r"unknown metric 'official\.5'"),
         ("iprec_at_recall.1.5", r"recalls of 'iprec_at_recall' must lie between 0 and 1"),
         ("iprec_at_recall.x", r"parameters of 'iprec_at_recall' must be numbers"),
         ("utility.1,2", r"'utility' takes 4 numbers; found '1,2'"),
         ("set_F.1,2", r"'set_F' takes 1 number; found"),
-        ([], r"measures is empty"),
+        ([], r"metrics is empty"),
     ],
 )
 def test_invalid_measures(tmp_path, measure, problem):
-    assert_raises(ValueError, problem, fm.trec_measure_names, measure)
+    assert_raises(ValueError, problem, fm.trec_metric_names, measure)
     with pytest.raises(ValueError, match=problem):  # before any file is looked for
         fm.evaluate_trec(tmp_path / "no", tmp_path / "such", measure)
 
@@ -385,8 +385,8 @@ def test_a_result_is_a_mapping(tmp_path):
 
 
 def test_a_measure_is_a_string():
-    message = "measures must be a list of metric strings; found 5, of type int, at place 1"
-    assert_raises(TypeError, message, fm.trec_measure_names, ["map", 5])
+    message = "metrics must be a list of metric strings; found 5, of type int, at place 1"
+    assert_raises(TypeError, message, fm.trec_metric_names, ["map", 5])
 
 
 def test_parameters_of_set_measures_by_hand(tmp_path):

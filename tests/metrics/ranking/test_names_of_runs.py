@@ -67,7 +67,7 @@ def test_no_metrics_are_the_default_ones():
     ],
 )  # fmt: skip
 def test_measures_of_trec_eval_by_metric_strings(typed, names):
-    assert list(fm.trec_measure_names(typed)) == names
+    assert list(fm.trec_metric_names(typed)) == names
 
 
 @each_case(
@@ -79,13 +79,13 @@ def test_measures_of_trec_eval_by_metric_strings(typed, names):
         ("mrr@10", "which fm.evaluate_ranking computes"),
         ("auc", "which fm.evaluate computes"),
         ("ndcg(gian=exp2)@3", "no parameter 'gian'; did you mean 'gain'"),
-        ("mapp", "unknown measure 'mapp'; nearest: map, gm_map"),
-        ([], "measures is empty"),
+        ("mapp", "unknown metric 'mapp'; nearest: map, gm_map"),
+        ([], "metrics is empty"),
         ([3], "found 3, of type int, at place 0"),
     ],
 )
 def test_what_trec_eval_has_not(typed, message):
-    assert_raises((ValueError, TypeError), message, fm.trec_measure_names, typed)
+    assert_raises((ValueError, TypeError), message, fm.trec_metric_names, typed)
 
 
 @pytest.fixture

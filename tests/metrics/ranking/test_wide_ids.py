@@ -58,20 +58,20 @@ def test_runs_and_judgements_are_joined_by_value(ids):
     queries = [0, 0, 0, 1, 1, 1]
     run = {"query": queries, "item": codes, "score": SCORES}
     qrels = {"query": queries, "item": codes, "relevance": LABELS}
-    expected = fm.evaluate_ranking(run, qrels, "mrr")["mrr"]
+    expected = fm.evaluate_ranking(qrels, run, "mrr")["mrr"]
     items, users = [ids[code] for code in codes], [ids[code] for code in queries]
     run, qrels = {"query": users, "item": items, "score": SCORES}, {"query": users, "item": items, "relevance": LABELS}
-    assert fm.evaluate_ranking(run, qrels, "mrr")["mrr"] == expected
+    assert fm.evaluate_ranking(qrels, run, "mrr")["mrr"] == expected
 
 
 @each_case("ids", IDS.values(), ids=IDS.keys())
 def test_one_side_alone_has_wide_ids(ids):
     run = {"query": [1, 1, 1], "item": [7, 8, ids[0]], "score": [0.3, 0.2, 0.1]}
     qrels = {"query": [1], "item": [8], "relevance": [1]}
-    assert fm.evaluate_ranking(run, qrels, "mrr")["mrr"] == 0.5
+    assert fm.evaluate_ranking(qrels, run, "mrr")["mrr"] == 0.5
     run = {"query": [1], "item": [8], "score": [0.3]}
     qrels = {"query": [1, 1], "item": [8, ids[2]], "relevance": [1, 1]}
-    assert fm.evaluate_ranking(run, qrels, "recall@3")["recall@3"] == 0.5
+    assert fm.evaluate_ranking(qrels, run, "recall@3")["recall@3"] == 0.5
 
 
 @each_case("ids", IDS.values(), ids=IDS.keys())
@@ -79,15 +79,15 @@ def test_one_side_alone_has_wide_queries(ids):
     small = {"query": [3, 4, 3], "item": [1, 1, 2], "score": [0.3, 0.2, 0.1], "relevance": [1, 1, 0]}
     wide = {name: values + values[:1] for name, values in small.items()}
     wide["query"] = [*small["query"], ids[0]]
-    assert fm.evaluate_ranking(small, wide, "mrr")["mrr"] == pytest.approx(2 / 3)
-    assert fm.evaluate_ranking(wide, small, "mrr")["mrr"] == 1.0
+    assert fm.evaluate_ranking(wide, small, "mrr")["mrr"] == pytest.approx(2 / 3)
+    assert fm.evaluate_ranking(small, wide, "mrr")["mrr"] == 1.0
 
 
 @each_case("ids", IDS.values(), ids=IDS.keys())
 def test_recommendations_have_wide_ids(ids):
     first, second, third = ids
     recommended, relevant = [[first, third], [second, third]], [[second, third], [second]]
-    assert fm.evaluate_recommendations(recommended, relevant, "recall@2")["recall@2"] == 0.75
+    assert fm.evaluate_recommendations(relevant, recommended, "recall@2")["recall@2"] == 0.75
 
 
 @each_case("ids", IDS.values(), ids=IDS.keys())
@@ -101,5 +101,5 @@ def test_ties_are_broken_by_the_greater_number(ids):
 def test_numbers_are_no_strings():
     run, qrels = {"query": [1], "item": [WIDE], "score": [0.5]}, {"query": [1], "item": [str(WIDE)], "relevance": [1]}
     with pytest.raises(TypeError, match="numbers and strings: cast one of them"):
-        fm.evaluate_ranking(run, qrels, "mrr")
+        fm.evaluate_ranking(qrels, run, "mrr")
     assert np.isnan(fm.auc_by_group([1], [0.5], [WIDE]).auc[0])

@@ -34,7 +34,7 @@ WRONG = {
 ALLOWED = (ValueError, TypeError, OverflowError)
 # Functions of texts, files, tables of counts and other functions, and of a few numbers.
 WITHOUT_ARRAYS = {
-    "describe_metrics", "list_metrics", "trec_measure_names", "read_qrels", "read_run", "evaluate_trec",
+    "describe_metrics", "list_metrics", "trec_metric_names", "read_qrels", "read_run", "evaluate_trec",
     "read_segments",
     "corpus_bleu", "sentence_bleu", "corpus_chrf", "sentence_chrf", "compare_texts", "corpus_meteor", "sentence_meteor",
     "corpus_nist", "sentence_nist", "rouge_score", "segment_statistics", "corpus_ter", "sentence_ter", "tokenize",
@@ -155,10 +155,10 @@ def make_calls(data: dict[str, np.ndarray]) -> dict[str, list[Callable[[], Any]]
         add(name, data["score"][:3000], data["prob"][:3000])
     add("ranking_by_group", data["label"], data["score"], data["group"], ["ndcg@5", "mrr"])
     add("ndcg_score", data["label"], data["score"], data["group"], ties="docid", items=data["items"])
-    add("evaluate_recommendations", data["lists"], data["relevant_lists"], ["ndcg@5", "recall@3"])
+    add("evaluate_recommendations", data["relevant_lists"], data["lists"], ["ndcg@5", "recall@3"])
     run = {"query": data["group"], "item": data["items"], "score": data["score"]}
     qrels = {"query": data["group"], "item": data["items"], "relevance": data["label"]}
-    add("evaluate_ranking", run, qrels, ["ndcg@5", "map"])
+    add("evaluate_ranking", qrels, run, ["ndcg@5", "map"])
     table = arrow_columns(data)
     columns = {"label": "label", "score": "prob", "group": "group"}
     metrics = ["auc", "gauc", "ndcg@5", "logloss", "ece"]

@@ -30,7 +30,7 @@ def gdeval_values(self: Any, run: Any) -> Iterator[Any]:
         names = [f"ndcg(gain=exp2)@{cutoff}", f"err(max_grade=4)@{cutoff}"]
         if not run_of_judged:
             continue
-        found = fm.evaluate_ranking(run_of_judged, qrels, names, ties="docid", missing="drop").by_query
+        found = fm.evaluate_ranking(qrels, run_of_judged, names, ties="docid", missing="drop").per_query
         for name, measure in zip(names, measures, strict=True):
             for query, value in zip(found["query"], found[name], strict=True) if measure is not None else ():
                 yield ir_measures.Metric(query_id=str(query), measure=measure, value=round(float(value), GDEVAL_DIGITS))

@@ -50,8 +50,8 @@ def values(qrels: Any, run: Any, metric: str, level: float) -> np.ndarray:
     import fastmetrics as fm
 
     judged, retrieved = tables(qrels, run)
-    by_query = fm.evaluate_ranking(retrieved, judged, metric, relevance_level=level).by_query
-    return np.array(by_query[metric])
+    per_query = fm.evaluate_ranking(judged, retrieved, metric, relevance_level=level).per_query
+    return np.array(per_query[metric])
 
 
 def measure(name: str) -> Callable[..., np.ndarray]:

@@ -188,7 +188,7 @@ def compare_runs(
     for name, run in run_of_name.items():
         try:
             results[name] = evaluate_ranking(
-                run, qrels, metrics, query=query, item=item, score=score, relevance=relevance, ties=ties,
+                qrels, run, metrics, query=query, item=item, score=score, relevance=relevance, ties=ties,
                 missing="raise" if missing == "raise" else "zero", empty=empty, relevance_level=relevance_level,
                 n_threads=threads,
             )  # fmt: skip
@@ -267,7 +267,7 @@ def query_notes(results: Mapping[str, RankingResult], missing: str) -> list[str]
 def common_queries(results: Mapping[str, RankingResult]) -> np.ndarray:
     """A mask of the rows of the tables: the queries that every run has."""
     missing = {key for result in results.values() for key in result.missing_queries()}
-    keys = next(iter(results.values())).by_query["query"].tolist()
+    keys = next(iter(results.values())).per_query["query"].tolist()
     present = np.fromiter((key not in missing for key in keys), bool, len(keys))
     if not present.any():
         raise ValueError("no query is in every run: nothing is left to compare with missing='drop'")
@@ -284,7 +284,7 @@ def compare_metric(
     testing: DifferenceTest,
 ) -> Difference:
     """One metric of two runs, the baseline first, over the queries at the rows `present`."""
-    a, b = (results[name].by_query[metric][present] for name in names)
+    a, b = (results[name].per_query[metric][present] for name in names)
     defined = ~(np.isnan(a) | np.isnan(b))
     n = int(np.count_nonzero(defined))
     if not n or (n < len(defined) and arguments.get("empty") == "nan"):

@@ -34,8 +34,8 @@ __all__ = ["evaluate_ranking"]
 
 
 def evaluate_ranking(
-    run: RankedRows | TrecRun,
     qrels: RankedRows | TrecQrels,
+    run: RankedRows | TrecRun,
     metrics: Metrics | None = None,
     *,
     query: str = "query",
@@ -57,14 +57,14 @@ def evaluate_ranking(
 
     Parameters
     ----------
-    run : table, dict, path or TrecRun
-        One row for each retrieved item: query, item, score; rows in any order. A pyarrow table, a polars or pandas data
-        frame, any object with ``__arrow_c_stream__``, a dict of columns, a dict of dicts ``{query: {item: score}}`` (as
-        for pytrec_eval), a ``ranx.Run``, the path of a TREC run file (plain or gzip), or the result of `read_run`.
     qrels : table, dict, path or TrecQrels
         One row for each judged item: query, item, relevance. A pyarrow table, a polars or pandas data frame, any object
         with ``__arrow_c_stream__``, a dict of columns, a dict of dicts ``{query: {item: relevance}}`` (as for
         pytrec_eval), a ``ranx.Qrels``, the path of a TREC qrels file (plain or gzip), or the result of `read_qrels`.
+    run : table, dict, path or TrecRun
+        One row for each retrieved item: query, item, score; rows in any order. A pyarrow table, a polars or pandas data
+        frame, any object with ``__arrow_c_stream__``, a dict of columns, a dict of dicts ``{query: {item: score}}`` (as
+        for pytrec_eval), a ``ranx.Run``, the path of a TREC run file (plain or gzip), or the result of `read_run`.
     metrics : str or sequence of str, optional
         Metric strings of ranked lists: ``"ndcg@10"``, ``"ndcg(gain=exp2)@10"``, ``"map"``, ``"mrr"``, ``"hr@10"``,
         ``"p@5"``, ``"recall@50"`` ... also as trec_eval writes them, ``"ndcg_cut_10,map_cut_10"``, or public functions.
@@ -92,14 +92,14 @@ def evaluate_ranking(
     Returns
     -------
     RankingResult
-        Has ``values`` (metric string to float; also ``result["ndcg@10"]``), ``by_query``, ``coverage`` and
+        Has ``values`` (metric string to float; also ``result["ndcg@10"]``), ``per_query``, ``coverage`` and
         ``signature(metric)``. Queries of the run without a judgement are left out and counted in the coverage.
 
     Raises
     ------
     ValueError
         An item occurs twice in a query (the message names query, item and rows), a score is NaN, a relevance is not
-        finite, a column is missing, there are no rows, a metric or option is unknown, a policy is "raise" and applies,
+        finite, qrels and run are swapped, a column is missing, there are no rows, a metric or option is unknown, a policy is "raise" and applies,
         or a line of a TREC file is malformed (the message names file and line).
     TypeError
         The ids of run and qrels are of different kinds, or the kind of input is not supported.
@@ -112,9 +112,9 @@ def evaluate_ranking(
     Examples
     --------
     >>> import fastmetrics as fm
-    >>> run = {"q1": {"d1": 0.9, "d2": 0.8, "d3": 0.7}, "q2": {"d1": 0.5, "d4": 0.4}}
     >>> qrels = {"q1": {"d1": 1, "d3": 2, "d9": 1}, "q2": {"d4": 1}}
-    >>> result = fm.evaluate_ranking(run, qrels, ["ndcg@10", "map", "mrr"])
+    >>> run = {"q1": {"d1": 0.9, "d2": 0.8, "d3": 0.7}, "q2": {"d1": 0.5, "d4": 0.4}}
+    >>> result = fm.evaluate_ranking(qrels, run, ["ndcg@10", "map", "mrr"])
     >>> result
     2 queries, 2.5 items each
     ndcg@10  0.6349
@@ -122,14 +122,14 @@ def evaluate_ranking(
     mrr      0.7500
     >>> result["mrr"], result.coverage["relevant_not_retrieved"]
     (0.75, 1)
-    >>> result.by_query["mrr"]
+    >>> result.per_query["mrr"]
     array([1. , 0.5])
 
     Two tables of any library, with rows in any order:
 
     >>> run = {"query": [7, 7, 3], "item": [1, 2, 1], "score": [0.1, 0.2, 0.3]}
     >>> qrels = {"query": [3, 7], "item": [1, 1], "relevance": [1, 1]}
-    >>> fm.evaluate_ranking(run, qrels, "mrr").values
+    >>> fm.evaluate_ranking(qrels, run, "mrr").values
     {'mrr': 0.75}
     """
     validation.check_option(ties, "ties", TIES)

@@ -35,8 +35,8 @@ TRUTH_WANTED = "a list of item lists, sets or dicts (item to grade), a CSR matri
 
 
 def evaluate_recommendations(
-    recommended: MatrixLike,
     relevant: MatrixLike,
+    recommended: MatrixLike,
     metrics: Metrics | None = None,
     *,
     padding: Label | None = None,
@@ -52,12 +52,12 @@ def evaluate_recommendations(
 
     Parameters
     ----------
-    recommended : sequence of sequences, or array of shape (n_users, n_items)
-        Item ids of every user, best first: integers or strings. Lists may differ in length and may be empty.
     relevant : sequence, or CSR
         The relevant items of every user, users in the same order: lists or sets of items (grade 1), dicts from item to
         grade, a ``scipy.sparse`` CSR matrix (or array) whose columns are item ids and whose data are grades, or its
         arrays ``(indptr, indices)`` or ``(indptr, indices, data)``.
+    recommended : sequence of sequences, or array of shape (n_users, n_items)
+        Item ids of every user, best first: integers or strings. Lists may differ in length and may be empty.
     metrics : str or sequence of str, optional
         Metric strings of ranked lists: ``"ndcg@10"``, ``"hr@10"``, ``"map@10"``, ``"recall@50"`` ... as for
         `evaluate_ranking`.
@@ -76,7 +76,7 @@ def evaluate_recommendations(
     Returns
     -------
     RankingResult
-        As for `evaluate_ranking`; ``by_query`` has one row for each ``user``, numbered from 0.
+        As for `evaluate_ranking`; ``per_query`` has one row for each ``user``, numbered from 0.
 
     Raises
     ------
@@ -95,9 +95,9 @@ def evaluate_recommendations(
     Examples
     --------
     >>> import fastmetrics as fm
-    >>> recommended = [["lamp", "chair", "desk"], ["sofa"], []]
     >>> relevant = [{"chair", "bed"}, {"lamp"}, {"sofa"}]
-    >>> result = fm.evaluate_recommendations(recommended, relevant, ["hr@3", "mrr", "recall@3"])
+    >>> recommended = [["lamp", "chair", "desk"], ["sofa"], []]
+    >>> result = fm.evaluate_recommendations(relevant, recommended, ["hr@3", "mrr", "recall@3"])
     >>> result
     3 users, 1.333 items each
     hr@3      0.3333
@@ -107,7 +107,7 @@ def evaluate_recommendations(
     An array with padding, and dicts with grades:
 
     >>> recommended = [[4, 2, 9], [7, -1, -1]]
-    >>> fm.evaluate_recommendations(recommended, [{2: 1, 9: 3}, {7: 1}], "ndcg@3", padding=-1)["ndcg@3"]
+    >>> fm.evaluate_recommendations([{2: 1, 9: 3}, {7: 1}], recommended, "ndcg@3", padding=-1)["ndcg@3"]
     0.79344133571786
     """
     validation.check_option(empty, "empty", list_measures.EMPTY_POLICIES)
@@ -191,7 +191,10 @@ def as_list(items: Any, name: str, user: int) -> list[Any]:
     if isinstance(items, list):
         return items
     if isinstance(items, (str, bytes, Mapping, set, frozenset)) or not isinstance(items, Iterable):
-        raise validation.InputError(f"{name} must have a list of items for every user; user {user} has {items!r}")
+        order = "; the order is relevant, recommended" if name == "recommended" else ""
+        raise validation.InputError(
+            f"{name} must have a list of items for every user; user {user} has {items!r}{order}"
+        )
     return list(items.tolist() if isinstance(items, np.ndarray) else items)
 
 

@@ -23,7 +23,6 @@ from fastmetrics.metrics.ranking.lists.list_measures import (
 from fastmetrics.metrics.ranking.runs.graded_rankings import UNJUDGED, GradedRankings, id_bytes
 from fastmetrics.metrics.ranking.runs.join import RowsByQuery, group_by_query, join_run
 from fastmetrics.metrics.ranking.runs.trec_files import Progress, TrecFile, TrecQrels, TrecRun, read_qrels, read_run
-from fastmetrics.metrics.ranking.runs.trec_measure_names import parse_measures, trec_measure_names
 from fastmetrics.metrics.ranking.runs.trec_measures import (
     JUDGED_RETRIEVED,
     MEAN,
@@ -36,6 +35,7 @@ from fastmetrics.metrics.ranking.runs.trec_measures import (
     TrecValue,
     kernel_measures,
 )
+from fastmetrics.metrics.ranking.runs.trec_metric_names import parse_metrics, trec_metric_names
 
 if TYPE_CHECKING:
     from fastmetrics._core.registry import Metrics
@@ -107,7 +107,7 @@ class TrecResult:
     def __getitem__(self, name: str) -> Value:
         if name not in self.summary:
             try:
-                (own,) = trec_measure_names(name)
+                (own,) = trec_metric_names(name)
             except ValueError:
                 own = name
             if own not in self.summary:
@@ -181,7 +181,7 @@ def format_value(value: Value, *, quote: bool = False) -> str:
 def evaluate_trec(
     qrels: str | os.PathLike[str] | TrecQrels,
     run: str | os.PathLike[str] | TrecRun,
-    measures: Metrics | None = None,
+    metrics: Metrics | None = None,
     *,
     relevance_level: int = 1,
     complete: bool = False,
@@ -191,7 +191,7 @@ def evaluate_trec(
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> TrecResult:
-    """Evaluate a TREC run against its qrels, with the measures, definitions and output of trec_eval.
+    """Evaluate a TREC run against its qrels, with the metrics, definitions and output of trec_eval.
 
     Items are ranked by score, descending; items of equal score by their ids, descending by bytes. The rank in the file
     is not used. Queries that both files have are evaluated, in the order of their bytes. Items without a judgement are
@@ -208,8 +208,8 @@ def evaluate_trec(
         The judgements. For many runs, pass the result of `read_qrels`: the file is then read once.
     run : path or TrecRun
         The items that a system retrieved. For many evaluations of one file, pass the result of `read_run`.
-    measures : str or sequence of str, optional
-        Measures as in trec_eval's option -m, or metric strings of the same numbers, see `trec_measure_names`; None:
+    metrics : str or sequence of str, optional
+        Metrics as in trec_eval's option -m, or metric strings of the same numbers, see `trec_metric_names`; None:
         ``official``.
     relevance_level : int
         The smallest relevance of a relevant item, at least 1 (trec_eval's -l).
@@ -236,7 +236,7 @@ def evaluate_trec(
     Raises
     ------
     ValueError
-        A measure is unknown, a file is malformed, an item occurs twice in a query, or no query is in both files.
+        A metric is unknown, a file is malformed, an item occurs twice in a query, or no query is in both files.
     OSError
         A file cannot be read.
 
@@ -258,8 +258,11 @@ def evaluate_trec(
         check_positive_integer(max_per_query, "max_per_query")
     if collection_size is not None:
         check_positive_integer(collection_size, "collection_size")
-    trec_values = parse_measures(measures, MeasureOptions(level, collection_size))
+    trec_values = parse_metrics(metrics, MeasureOptions(level, collection_size))
     threads = count_threads(n_threads)
+    for name, file, other in (("qrels", qrels, TrecRun), ("run", run, TrecQrels)):
+        if isinstance(file, other):
+            raise TypeError(f"{name} is a {other.__name__}: the order is qrels, run")
     qrels = qrels if isinstance(qrels, TrecQrels) else read_qrels(qrels, n_threads=threads, progress=progress)
     run = run if isinstance(run, TrecRun) else read_run(run, n_threads=threads, progress=progress)
     joined = join_trec(run, qrels, threads, complete=complete)

@@ -61,7 +61,7 @@ class RankingTable(ColumnTable):
     >>> import fastmetrics as fm
     >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
     >>> run = {"q1": {"d1": 0.3, "d2": 0.9}, "q2": {"d3": 0.5}}
-    >>> table = fm.evaluate_ranking(run, qrels, "mrr").by_query
+    >>> table = fm.evaluate_ranking(qrels, run, "mrr").per_query
     >>> table["query"].tolist(), table["mrr"].tolist()
     (['q1', 'q2'], [0.5, 1.0])
     """
@@ -82,7 +82,7 @@ class RankingResult:
     values : dict of str to float
         The mean over queries for every metric, by the string that was passed. ``result["ndcg@10"]`` is short for it,
         and also finds other spellings of the same metric.
-    by_query : RankingTable
+    per_query : RankingTable
         One row for each query, sorted by key: the key, ``n`` (retrieved), ``n_judged``, ``n_relevant``, and a column
         for each metric.
     coverage : dict
@@ -97,7 +97,7 @@ class RankingResult:
     --------
     >>> import fastmetrics as fm
     >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
-    >>> result = fm.evaluate_ranking({"q1": {"d1": 0.3, "d2": 0.9}}, qrels, "mrr")
+    >>> result = fm.evaluate_ranking(qrels, {"q1": {"d1": 0.3, "d2": 0.9}}, "mrr")
     >>> result["mrr"], result.coverage["queries_missing"]
     (0.25, 1)
     """
@@ -111,7 +111,7 @@ class RankingResult:
         self.coverage = evaluation.coverage()
 
     @property
-    def by_query(self) -> RankingTable:
+    def per_query(self) -> RankingTable:
         """The table of queries, computed when it is first read."""
         if self._table is None:
             self._table = self._evaluation.table()
@@ -197,7 +197,7 @@ def resolve_metrics(metrics: Metrics | None, options: RunOptions) -> dict[str, t
             examples = ", ".join(spec.example for spec in known)
             raise ValueError(f"metric {text!r} is not one of ranked lists{advice_of_lists(metric, known)}: {examples}")
         if metric.group_stat is not None:
-            raise ValueError(f"metric {text!r}: stat= is for evaluate; here by_query has the value of every query")
+            raise ValueError(f"metric {text!r}: stat= is for evaluate; here per_query has the value of every query")
         found[str(text).strip()] = metric, options.arguments_of(metric, metric.written)
     return found
 

@@ -35,6 +35,7 @@ TABLE_FILES = {
     ".arrow": "polars.read_ipc(path)", ".feather": "polars.read_ipc(path)", ".ipc": "polars.read_ipc(path)",
     ".csv": "pyarrow.csv.read_csv(path)",
 }  # fmt: skip
+ORDER = "the order is qrels, run"
 COLUMN_OPTIONS = {"run": ("query", "item", "score"), "qrels": ("query", "item", "relevance")}
 
 
@@ -52,12 +53,27 @@ def join_sources(
     """Join a run and its qrels of any kinds. `columns` are the names for the run and for the qrels."""
     run, qrels = unwrap_ranx(run), unwrap_ranx(qrels)
     if is_nested(run) and is_nested(qrels):
-        return join_dicts(run, qrels, missing=missing)
+        return check_order(join_dicts(run, qrels, missing=missing))
     run_rows, judged_rows = (
         group_by_query(*read_source(data, name, names, n_threads), n_threads=n_threads)
         for data, name, names in ((run, "run", columns[0]), (qrels, "qrels", columns[1]))
     )
-    return join_run(run_rows, judged_rows, missing=missing, n_threads=n_threads)
+    return check_order(join_run(run_rows, judged_rows, missing=missing, n_threads=n_threads))
+
+
+def check_order(join: JoinedLists) -> JoinedLists:
+    """Raise for scores where the relevance should be: it has fractions, and the scores are all whole numbers."""
+    relevance = (join.grades, join.unretrieved)
+    if not all((values == np.floor(values)).all() for values in relevance) and join.scores.shape[0]:
+        scores = join.scores
+        if np.isfinite(scores).all() and (scores == np.floor(scores)).all():
+            found = next(float(values[values != np.floor(values)][0]) for values in relevance
+                         if (values != np.floor(values)).any())
+            raise ValueError(
+                f"qrels has the relevance {found!r} while all scores of the run are whole numbers: they look swapped; "
+                f"{ORDER}"
+            )
+    return join
 
 
 def unwrap_ranx(data: Any) -> Any:
@@ -73,7 +89,7 @@ def read_source(data: Any, name: str, columns: TableColumns, n_threads: int) -> 
     if isinstance(data, TrecFile):
         wanted = TrecRun if name == "run" else TrecQrels
         if not isinstance(data, wanted):
-            raise TypeError(f"{name} must be a {wanted.__name__}; found {data!r}")
+            raise TypeError(f"{name} must be a {wanted.__name__}; found {data!r}: {ORDER}")
         query = QuerySegments(data.segments[:-1], TextIds(*data.segment_query), len(data))
         return query, TextIds(*data.item), data.values.astype(np.float64, copy=False), name
     if is_nested(data):

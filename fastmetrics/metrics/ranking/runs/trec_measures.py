@@ -1,4 +1,4 @@
-"""trec_eval's measures: their names, parameters and order of output, and how each is computed here.
+"""trec_eval's metrics: their names, parameters and order of output, and how each is computed here.
 
 All follow trec_eval 9 (NIST; C. Buckley, 2008): which values are shown for each query, which only in the summary, and
 whether the summary is a mean, a sum or a geometric mean. `dcg`, `ideal_dcg`, `rbp`, `rbp_resid` and `unj` are those of

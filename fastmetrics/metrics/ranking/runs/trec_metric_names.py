@@ -1,4 +1,4 @@
-"""The names of trec_eval's measures: as in its option -m, as in its output, and as metric strings.
+"""The names of trec_eval's metrics: as in its option -m, as in its output, and as metric strings.
 
 "P.5,10" and "P_5" are trec_eval's own names; "P@5", "ndcg@10" and "mrr" are the metric strings of the same numbers.
 """
@@ -24,7 +24,7 @@ from fastmetrics.metrics.ranking.runs.trec_measures import (
 if TYPE_CHECKING:
     from fastmetrics._core.registry import Metrics
 
-__all__ = ["trec_measure_names"]
+__all__ = ["trec_metric_names"]
 
 # Those of one number over all cutoffs or of whole lists are metrics; metric strings do not have the others.
 ARE_METRICS = (
@@ -42,18 +42,18 @@ explain_names(
 RULES = {"ties": "docid", "empty": "zero"}
 
 
-def trec_measure_names(measures: Metrics | None = None) -> tuple[str, ...]:
-    """The names of the values of trec_eval's measures, in trec_eval's order of output.
+def trec_metric_names(metrics: Metrics | None = None) -> tuple[str, ...]:
+    """The names of the values of trec_eval's metrics, in trec_eval's order of output.
 
-    A measure is named as in trec_eval's option -m: ``map``, ``P.5,10`` with parameters, or a set of measures:
+    A metric is named as in trec_eval's option -m: ``map``, ``P.5,10`` with parameters, or a set of metrics:
     ``official`` (the default), ``set``, or ``all_trec`` (all that trec_eval 9 calls so). The name of a value, such as
     ``P_5``, is accepted too, and the metric string of the same number, such as ``P@5`` or ``mrr``. Names and order are
     those of trec_eval 9 (NIST).
 
     Parameters
     ----------
-    measures : str or sequence of str, optional
-        One or several measures, also with commas between them; None: ``official``.
+    metrics : str or sequence of str, optional
+        One or several metrics, also with commas between them; None: ``official``.
 
     Returns
     -------
@@ -63,23 +63,23 @@ def trec_measure_names(measures: Metrics | None = None) -> tuple[str, ...]:
     Raises
     ------
     ValueError
-        A measure is unknown (the message names the nearest ones), or a parameter is invalid.
+        A metric is unknown (the message names the nearest ones), or a parameter is invalid.
 
     Examples
     --------
     >>> import fastmetrics as fm
-    >>> fm.trec_measure_names(["P.10,5", "ndcg_cut.10", "map"])
+    >>> fm.trec_metric_names(["P.10,5", "ndcg_cut.10", "map"])
     ('map', 'P_5', 'P_10', 'ndcg_cut_10')
-    >>> fm.trec_measure_names("P@10,ndcg@10,mrr")
+    >>> fm.trec_metric_names("P@10,ndcg@10,mrr")
     ('recip_rank', 'P_10', 'ndcg_cut_10')
     """
-    return tuple(value.name for value in parse_measures(measures, MeasureOptions()))
+    return tuple(value.name for value in parse_metrics(metrics, MeasureOptions()))
 
 
-def parse_measures(measures: Metrics | None, options: MeasureOptions) -> list[TrecValue]:
-    """The values of the measures in trec_eval's order. Parameters in a name replace the defaults."""
+def parse_metrics(metrics: Metrics | None, options: MeasureOptions) -> list[TrecValue]:
+    """The values of the metrics in trec_eval's order. Parameters in a name replace the defaults."""
     parameters_of: dict[str, list[str]] = {}
-    asked = ["official"] if measures is None else list_metrics_of(measures, "measures", split_measures)
+    asked = ["official"] if metrics is None else list_metrics_of(metrics, "metrics", split_trec_names)
     for name in asked:
         head, text = split_name(name, options)
         for member in MEASURE_SETS.get(head, (head,)):
@@ -87,15 +87,15 @@ def parse_measures(measures: Metrics | None, options: MeasureOptions) -> list[Tr
         if text:
             parameters_of[head].append(text)
     trec_values = []
-    for name, measure in TREC_MEASURES.items():
+    for name, metric in TREC_MEASURES.items():
         if name in parameters_of:
             text = ",".join(parameters_of[name])
-            parameters = measure.read_parameters(name, text) if text and measure.read_parameters else measure.defaults
-            trec_values += measure.make_values(name, parameters, options, text)
+            parameters = metric.read_parameters(name, text) if text and metric.read_parameters else metric.defaults
+            trec_values += metric.make_values(name, parameters, options, text)
     return trec_values
 
 
-def split_measures(text: str) -> list[str]:
+def split_trec_names(text: str) -> list[str]:
     """Cut "map,P.5,10" at the commas before a name."""
     names: list[str] = []
     for part in split_metrics(text, repeat=False):
@@ -106,7 +106,7 @@ def split_measures(text: str) -> list[str]:
 
 
 def split_name(name: str | Metric, options: MeasureOptions) -> tuple[str, str]:
-    """The measure (or set of measures) that a name means, and the text of its parameters."""
+    """The metric (or set of metrics) that a name means, and the text of its parameters."""
     if isinstance(name, Metric):
         return measure_of_metric(name, options)
     head, point, text = name.partition(".")
@@ -114,7 +114,7 @@ def split_name(name: str | Metric, options: MeasureOptions) -> tuple[str, str]:
         return head, ""
     if head in TREC_MEASURES:
         if point and TREC_MEASURES[head].read_parameters is None:
-            raise ValueError(f"the measure {head!r} takes no parameters here; found {name!r}")
+            raise ValueError(f"the metric {head!r} takes no parameters here; found {name!r}")
         if point and not text:
             raise ValueError(f"{name!r} has no parameters behind the point")
         return head, text
@@ -135,20 +135,20 @@ def explain_unknown(name: str, head: str) -> str:
     by_lower_case = {known.lower(): known for known in names}
     close = [by_lower_case[known] for known in difflib.get_close_matches(head.lower(), by_lower_case, n=3, cutoff=0.5)]
     nearest = f"; nearest: {', '.join(close)}" if close else ""
-    return f"unknown measure {name!r}{nearest}. trec_eval's measures here: {', '.join(names)}"
+    return f"unknown metric {name!r}{nearest}. trec_eval's metrics here: {', '.join(names)}"
 
 
 def split_value_name(name: str) -> tuple[str, str] | None:
-    """The measure and the text of parameters that the name of a value in trec_eval's output has, or None."""
+    """The metric and the text of parameters that the name of a value in trec_eval's output has, or None."""
     stems = [
-        stem for stem, measure in TREC_MEASURES.items()
-        if measure.read_parameters and re.match(rf"{stem}_([-+.\d]|p=)", name)
+        stem for stem, metric in TREC_MEASURES.items()
+        if metric.read_parameters and re.match(rf"{stem}_([-+.\d]|p=)", name)
     ]  # fmt: skip
     return (stems[0], name[len(stems[0]) + 1 :]) if stems else None
 
 
 def measure_of_metric(metric: Metric, options: MeasureOptions) -> tuple[str, str]:
-    """The measure of trec_eval that has the number of a metric of ranked lists, and its cutoff as text."""
+    """The metric of trec_eval that has the number of a metric of ranked lists, and its cutoff as text."""
     of_lists = metric.spec.target == "graded" and metric.spec.base_name in KINDS
     if of_lists and metric.group_stat is None:
         own = {name: value for name, value in metric.arguments.items() if name in MEASURE_CHECKS}
@@ -156,14 +156,14 @@ def measure_of_metric(metric: Metric, options: MeasureOptions) -> tuple[str, str
         own |= {"normalize": "relevant"} if "normalize" in own and metric.k is None else {}
         wanted = Measure.of(metric.spec.base_name, metric.k, **own | {"relevance_level": level})
         follows = all(metric.arguments[rule] == value for rule, value in RULES.items() if rule in metric.written)
-        for name, measure in TREC_MEASURES.items() if follows else ():
-            has_cutoff = measure.read_parameters is read_cutoffs
-            if has_cutoff != (metric.k is not None) or (measure.defaults and not has_cutoff):
+        for name, metric in TREC_MEASURES.items() if follows else ():
+            has_cutoff = metric.read_parameters is read_cutoffs
+            if has_cutoff != (metric.k is not None) or (metric.defaults and not has_cutoff):
                 continue
-            (value,) = measure.make_values(name, (metric.k,) if has_cutoff else (), options, "")
+            (value,) = metric.make_values(name, (metric.k,) if has_cutoff else (), options, "")
             if value.needs == (wanted,) and value.compute is None and value.summary == MEAN:
                 return name, "" if metric.k is None else str(metric.k)
     cut = f"{metric.spec.base_name}_cut"
     near = f"; write '{cut}_{metric.k}', which is trec_eval's" if cut in TREC_MEASURES and metric.k else ""
     where = "fm.evaluate_ranking" if of_lists else "fm.evaluate"
-    raise ValueError(f"trec_eval has no measure of the number of {metric!r}, which {where} computes{near}")
+    raise ValueError(f"trec_eval has no metric of the number of {metric!r}, which {where} computes{near}")
