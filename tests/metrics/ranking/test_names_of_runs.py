@@ -24,13 +24,13 @@ def by_evaluate_ranking(metrics):
 
 def by_compare_runs(metrics):
     compared = fm.compare_runs(QRELS, {"first": RUN, "second": OTHER}, metrics)
-    return {one.metric: one.value_a for one in compared}
+    return {one.metric: one.baseline_value for one in compared}
 
 
 def by_recommendations(metrics):
     recommended = [sorted(own, key=own.get, reverse=True) for own in RUN.values()]
     relevant = [[item for item, grade in own.items() if grade] for own in QRELS.values()]
-    return fm.evaluate_recommendations(recommended, relevant, metrics).values
+    return fm.evaluate_recommendations(relevant, recommended, metrics).values
 
 
 def by_group(metrics):
@@ -73,7 +73,7 @@ def test_measures_of_trec_eval_by_metric_strings(typed, names):
 @each_case(
     ("typed", "message"),
     [
-        ("map@10", "no measure of the number of map@10, which fm.evaluate_ranking computes; write 'map_cut_10'"),
+        ("map@10", "no metric of the number of map@10, which fm.evaluate_ranking computes; write 'map_cut_10'"),
         ("ndcg(gain=exp2)@10", "which fm.evaluate_ranking computes; write 'ndcg_cut_10', which is trec_eval's"),
         ("ndcg(ties=average)@10", "which fm.evaluate_ranking computes"),
         ("mrr@10", "which fm.evaluate_ranking computes"),

@@ -99,8 +99,9 @@ def evaluate_ranking(
     ------
     ValueError
         An item occurs twice in a query (the message names query, item and rows), a score is NaN, a relevance is not
-        finite, qrels and run are swapped, a column is missing, there are no rows, a metric or option is unknown, a policy is "raise" and applies,
-        or a line of a TREC file is malformed (the message names file and line).
+        finite, qrels have fractions while all scores are whole numbers (they are swapped), a column is missing, there
+        are no rows, a metric or option is unknown, a policy is "raise" and applies, or a line of a TREC file is
+        malformed (the message names file and line).
     TypeError
         The ids of run and qrels are of different kinds, or the kind of input is not supported.
 

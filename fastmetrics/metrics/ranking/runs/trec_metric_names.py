@@ -156,11 +156,11 @@ def measure_of_metric(metric: Metric, options: MeasureOptions) -> tuple[str, str
         own |= {"normalize": "relevant"} if "normalize" in own and metric.k is None else {}
         wanted = Measure.of(metric.spec.base_name, metric.k, **own | {"relevance_level": level})
         follows = all(metric.arguments[rule] == value for rule, value in RULES.items() if rule in metric.written)
-        for name, metric in TREC_MEASURES.items() if follows else ():
-            has_cutoff = metric.read_parameters is read_cutoffs
-            if has_cutoff != (metric.k is not None) or (metric.defaults and not has_cutoff):
+        for name, own_metric in TREC_MEASURES.items() if follows else ():
+            has_cutoff = own_metric.read_parameters is read_cutoffs
+            if has_cutoff != (metric.k is not None) or (own_metric.defaults and not has_cutoff):
                 continue
-            (value,) = metric.make_values(name, (metric.k,) if has_cutoff else (), options, "")
+            (value,) = own_metric.make_values(name, (metric.k,) if has_cutoff else (), options, "")
             if value.needs == (wanted,) and value.compute is None and value.summary == MEAN:
                 return name, "" if metric.k is None else str(metric.k)
     cut = f"{metric.spec.base_name}_cut"
