@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fastmetrics.reporting.comparison_answer import answer_lines, by_evidence
-from fastmetrics.reporting.number_formats import ALL_DIGITS, UNDEFINED, counted, format_log_pvalue
+from fastmetrics.reporting.number_formats import ALL_DIGITS, TABLE_DIGITS, UNDEFINED, counted, format_log_pvalue
 from fastmetrics.reporting.report_table import heading_lines, rows_text, slice_keys, slice_text
 from fastmetrics.reporting.tables import Document, ShownColumn, Table
 
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from fastmetrics._core.comparison.comparison import Comparison
     from fastmetrics._core.comparison.difference import Difference
 
-DIGITS = 6
 DIGITS_OF_SIZES = 3
 CHANGE = "change of distance"
 EMPHASIZED = ("better", "worse", "different")  # verdicts
 
 
-def comparison_document(comparison: Comparison, digits: int | None = DIGITS) -> Document:
+def comparison_document(comparison: Comparison, digits: int | None = TABLE_DIGITS) -> Document:
     """A comparison: the answer, the table, what was compared. Values have so many digits, or all if it is None."""
     compared = counted(len(comparison), "difference")
     if comparison.unit:
@@ -49,7 +48,7 @@ def shown_differences(comparison: Comparison) -> list[Difference]:
     return [*whole, *(sliced if comparison.is_sorted else by_evidence(sliced))]
 
 
-def comparison_table(comparison: Comparison, digits: int | None = DIGITS) -> Table:
+def comparison_table(comparison: Comparison, digits: int | None = TABLE_DIGITS) -> Table:
     """A row for every difference. Columns without any content are left out.
 
     If all differences are of the same two models, the columns of values have the models' names.
@@ -78,7 +77,7 @@ def comparison_table(comparison: Comparison, digits: int | None = DIGITS) -> Tab
             format_number(one.change, digits, sign=True) if is_distance(one) else "",
             format_ends(shown_interval(one), digits), level_text(comparison, one),
             "" if one.margin is None else f"{one.margin:g}",
-            "" if one.detectable is None else format_number(one.detectable, min(digits or DIGITS, DIGITS_OF_SIZES)),
+            "" if one.detectable is None else format_number(one.detectable, min(digits or TABLE_DIGITS, DIGITS_OF_SIZES)),
             format_log_pvalue(one.pvalue, one.log_pvalue, 4),
             "" if comparison.correction == "none" else format_probability(one.adjusted_pvalue),
             format_count(one.won), format_count(one.lost), format_count(one.tied), one.reason or "",

@@ -44,6 +44,7 @@ from fastmetrics.reporting.report_notes import (
     ModelRow,
     coverage_notes,
     general_reason,
+    interval_remark,
     model_names,
     names_in_plots,
     resampling_fields,
@@ -339,7 +340,7 @@ def coverage_body(results: Sequence[Result], names: Mapping[Model, str]) -> str:
     if not results:
         return "<p>Nothing was computed, so nothing was left out.</p>"
     rows = ""
-    for lines, covered in grouped((tuple(coverage_lines(result.coverage)), result) for result in results).items():
+    for lines, covered in grouped((tuple(coverage_lines(result)), result) for result in results).items():
         models = dict.fromkeys(names[Model.of(result)] for result in covered)
         subset = ", ".join(map(name_html, models))
         subset_html = f'<span class="what">{subset}</span>' if len(models) < len(names) else ""
@@ -354,9 +355,9 @@ def coverage_body(results: Sequence[Result], names: Mapping[Model, str]) -> str:
     return html_table(columns, f"<tbody>{rows}</tbody>", text, "Coverage, a table")
 
 
-def coverage_lines(coverage: Mapping[str, Any]) -> list[str]:
-    groups = used_groups_text(coverage)
-    used = [used_rows_text(coverage), f"{groups} used" if groups else ""]
+def coverage_lines(result: Result) -> list[str]:
+    coverage, groups = result.coverage, used_groups_text(result.coverage)
+    used = [used_rows_text(coverage), f"{groups} used" if groups else "", interval_remark(result)]
     return [*filter(None, used), *coverage_notes(coverage, {"positives"})]
 
 

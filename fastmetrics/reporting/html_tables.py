@@ -11,10 +11,9 @@ from html import escape
 from typing import Any
 
 from fastmetrics.reporting.metric_facts import describe_metric
-from fastmetrics.reporting.number_formats import decimals_for
+from fastmetrics.reporting.number_formats import TABLE_DIGITS, decimals_for
 from fastmetrics.reporting.tables import Document, ShownColumn, Table
 
-DIGITS = 5
 MAX_NAME_LENGTH = 40  # in a table
 MIN_TALL_ROWS = 25  # from here on a table's box has a limited height
 FIGURE_SPACE = "\u2007"  # as wide as a digit
@@ -130,7 +129,7 @@ def align_decimals(texts: Sequence[str]) -> list[str]:
 
 
 def common_decimals(
-    values: Iterable[float], intervals: Iterable[Sequence[float] | None] = (), digits: int = DIGITS
+    values: Iterable[float], intervals: Iterable[Sequence[float] | None] = (), digits: int = TABLE_DIGITS
 ) -> int | None:
     """The decimals of a metric's values and intervals, the same for all."""
     return decimals_for([*values, *(end for interval in intervals if interval for end in interval)], digits)

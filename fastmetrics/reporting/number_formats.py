@@ -11,6 +11,7 @@ UNDEFINED = "undefined"
 MINUS = "−"
 LARGE, SMALL = 1e6, 1e-4  # from here on an exponent is easier to read
 ALL_DIGITS = 17  # of a float64
+TABLE_DIGITS = 5  # of values in tables for people; files have all digits
 LOG_TEN = 2.302585092994046
 ONE_DECIMAL = 1000  # coverage numbers from here on have one decimal
 

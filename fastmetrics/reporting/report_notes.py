@@ -66,23 +66,20 @@ def names_in_plots(results: Sequence[Result]) -> list[str]:
 def result_notes(result: Result, used_rows: int) -> str:
     """The notes of one result: its reason, its interval, and its coverage unless that is simply all rows."""
     coverage = result.coverage
-    notes = [result.reason or "", interval_note(result)]
+    notes = [result.reason or "", interval_note(result), "" if math.isnan(result.value) else interval_remark(result)]
     rows = coverage.get("rows", used_rows)
     notes.append(f"rows {rows:,} used" if rows != used_rows else "")
     if "groups_used" in coverage:
         notes.append(f"groups {coverage['groups_used']:,} of {coverage['groups']:,} used")
-    unworded: Collection[str] = {"interval"} if math.isnan(result.value) else ()
-    return "; ".join(filter(None, [*notes, *coverage_notes(coverage, unworded)]))
+    return "; ".join(filter(None, [*notes, *coverage_notes(coverage)]))
 
 
-def coverage_notes(coverage: Mapping[str, Any], unworded: Collection[str]) -> list[str]:
-    """What was left out and why, and other facts but those that are `unworded`; without the rows and groups used."""
+def coverage_notes(coverage: Mapping[str, Any], unworded: Collection[str] = ()) -> list[str]:
+    """What was left out and why, and other facts but those that are `unworded`; without rows, groups and intervals."""
     coverage = {key: value for key, value in coverage.items() if key not in unworded}
     notes = list(left_out_texts(coverage))
     if coverage.get("undefined_replicates"):
         notes.append(f"{counted(coverage['undefined_replicates'], 'replicate')} undefined, left out of the interval")
-    if "interval" in coverage:
-        notes.append(f"no interval, {coverage['interval']}")
     if "float_keys" in coverage:
         notes.append(f"{coverage['float_keys']}: {WIDE_FLOATS}")
     if "sum_distance" in coverage:
@@ -110,7 +107,7 @@ def results_of(table_rows: TableRows) -> list[Result]:
 
 def table_notes(table_rows: TableRows, *, sliced: bool) -> list[Note]:
     """The notes below a table with a row for every label, score and slice."""
-    notes = [*undefined_notes(table_rows), *bounds_notes(table_rows), *missing_interval_notes(table_rows)]
+    notes = [*undefined_notes(table_rows), *bounds_notes(table_rows), *interval_remarks(table_rows)]
     notes += [(names, WIDE_FLOATS) for names in float_keys_of(table_rows)]
     notes += [(model, describe_sums(distance)) for model, distance in sum_distances_of(table_rows).items()]
     return notes + left_out_table_notes(table_rows, sliced=sliced)
@@ -135,7 +132,7 @@ def undefined_notes(table_rows: TableRows) -> list[Note]:
 
 def general_reason(reason: str) -> str:
     """The reason with N for every number: reasons that differ only in a number are one reason."""
-    return re.sub(r"\d[\d,]*", "N", reason)
+    return re.sub(r"\d[\d,]*(\.\d+)?", "N", reason)
 
 
 def interval_level(result: Result) -> str | None:
@@ -208,16 +205,24 @@ def sum_distances_of(table_rows: TableRows) -> dict[str, float]:
     return {model: max(distances) for model, distances in grouped(found).items()}
 
 
-def missing_interval_notes(table_rows: TableRows) -> list[Note]:
-    """Why values have no interval although intervals were requested."""
-    reasons = grouped(
-        (str(result.coverage["interval"]), result.metric)
+def interval_remark(result: Result) -> str:
+    """Why a value has no interval, or what is special about the one that it has; empty without a remark."""
+    remark = str(result.coverage.get("interval", ""))
+    return remark and (f"no interval, {remark}" if result.interval is None else f"interval {remark}")
+
+
+def interval_remarks(table_rows: TableRows) -> list[Note]:
+    """A note for every distinct remark on intervals."""
+    remarks = [
+        (general_reason(remark), (result.metric, remark))
         for result in results_of(table_rows)
-        if "interval" in result.coverage and not math.isnan(result.value)
-    )
-    return limited(
-        [(", ".join(dict.fromkeys(metrics)), f"no interval, {reason}") for reason, metrics in reasons.items()]
-    )
+        if not math.isnan(result.value) and (remark := interval_remark(result))
+    ]
+    notes = []
+    for general, found in grouped(remarks).items():
+        metrics, texts = map(dict.fromkeys, zip(*found, strict=True))
+        notes.append((", ".join(metrics), found[0][1] if len(texts) == 1 else general))
+    return limited(notes)
 
 
 def bounds_notes(table_rows: TableRows) -> list[Note]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.class_tables import class_tables
-from fastmetrics.reporting.number_formats import counted, format_counts, number_formatter
+from fastmetrics.reporting.number_formats import TABLE_DIGITS, counted, format_counts, number_formatter
 from fastmetrics.reporting.report_notes import (
     Model,
     ModelRow,
@@ -31,8 +31,8 @@ ALL_ROWS = "(all)"
 NULL = "null"
 
 
-def report_document(report: Report, digits: int | None = None) -> Document:
-    """A report with all digits, unless so many are asked for."""
+def report_document(report: Report, digits: int | None = TABLE_DIGITS) -> Document:
+    """A report whose values have so many digits, or all if it is None."""
     heading = heading_lines(report, rows_text(report))
     return Document("report", heading, report_table(report, digits), other_tables=class_tables(report))
 

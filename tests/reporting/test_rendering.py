@@ -34,4 +34,4 @@ def test_a_result_loads_its_renderer_when_it_is_printed():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-1] == "auc     0.5"
+    assert done.stdout.splitlines()[-1] == "auc     0.50000"

@@ -44,7 +44,7 @@ def find_interval(value: float, error: ErrorEstimate, scale: str, level: float) 
         of_share = error._replace(standard_error=error.standard_error / greatest)
         low, high = share_interval(value / greatest, of_share, level)
         ends = between((low * greatest, high * greatest), value, scale)
-        return ConfidenceInterval(ends, f"conservative, by Clopper and Pearson: {why}")
+        return ConfidenceInterval(ends, f"by Clopper and Pearson, conservative: {why}")
     return interval_of_reach(value, error, scale, student_quantile(level, error.df))
 
 

@@ -8,15 +8,15 @@ from rich.text import Text
 
 from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.comparison_table import comparison_document
-from fastmetrics.reporting.number_formats import ALL_DIGITS
-from fastmetrics.reporting.terminal.console import DIGITS, digits_note, standard_output
+from fastmetrics.reporting.number_formats import ALL_DIGITS, TABLE_DIGITS
+from fastmetrics.reporting.terminal.console import digits_note, standard_output
 from fastmetrics.reporting.terminal.drawn_tables import INDENT, print_wide_table
 
 if TYPE_CHECKING:
     from fastmetrics._core.comparison.comparison import Comparison
 
 
-def print_comparison(comparison: "Comparison", digits: int = DIGITS) -> None:
+def print_comparison(comparison: "Comparison", digits: int = TABLE_DIGITS) -> None:
     """Draw the answer and the differences. Values have so many digits; 17 are all digits.
 
     A difference is green if the other model is better, red if it is worse.

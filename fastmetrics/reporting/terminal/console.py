@@ -20,7 +20,6 @@ from fastmetrics.reporting.text_tables import csv_text, markdown_lines, table_li
 
 # Wide enough for every line of a table that goes to a file or a pipe.
 PIPED_WIDTH = 120
-DIGITS = 5  # of values on a terminal, if no other number is asked for
 SCHEMA = 1
 LINES_PER_WRITE = 4096
 

@@ -12,6 +12,7 @@ from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.class_tables import class_tables
 from fastmetrics.reporting.number_formats import (
     ALL_DIGITS,
+    TABLE_DIGITS,
     UNDEFINED,
     counted,
     format_coverage_value,
@@ -27,7 +28,7 @@ from fastmetrics.reporting.report_table import (
     wide_table,
 )
 from fastmetrics.reporting.tables import Note, ShownColumn, Table
-from fastmetrics.reporting.terminal.console import DIGITS, digits_note, standard_output
+from fastmetrics.reporting.terminal.console import digits_note, standard_output
 from fastmetrics.reporting.terminal.drawn_tables import INDENT, drawn_table, print_wide_table
 from fastmetrics.reporting.text_tables import titled_lines
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from fastmetrics.engine.results.result import Result
 
 
-def print_report(report: "Report", digits: int = DIGITS) -> None:
+def print_report(report: "Report", digits: int = TABLE_DIGITS) -> None:
     """Draw the report as a table. Values have so many digits; 17 are all digits."""
     console = standard_output()
     print_heading(console, report)
@@ -65,7 +66,7 @@ def print_metric_rows(console: Console, report: "Report", digits: int) -> None:
 def print_reports(titled_reports: Sequence[tuple[str, "Report"]]) -> None:
     """Draw the same metrics of several reports side by side; in a pipe with all digits."""
     console = standard_output()
-    digits = DIGITS if console.is_terminal else ALL_DIGITS
+    digits = TABLE_DIGITS if console.is_terminal else ALL_DIGITS
     titles, reports = zip(*titled_reports, strict=True)
     columns = [ShownColumn("metric"), *(ShownColumn(title, "value") for title in titles)]
     names = [result.metric for result in reports[0]]

@@ -41,7 +41,7 @@ def test_few_units_have_the_exact_interval_of_a_share(successes, n):
     found = find_interval(share, error, "share", 0.95)
     if successes in (0, n):
         assert found.ends == pytest.approx((exact.low, exact.high), rel=1e-9, abs=1e-300)
-        assert found.reason == "conservative, by Clopper and Pearson: the value is at a bound"
+        assert found.reason == "by Clopper and Pearson, conservative: the value is at a bound"
     else:
         quantiles = stats.norm.ppf(0.975) / stats.t.ppf(0.975, error.df)
         trials = min(n, share * (1 - share) * (quantiles / error.standard_error) ** 2)
@@ -49,7 +49,7 @@ def test_few_units_have_the_exact_interval_of_a_share(successes, n):
         high = stats.beta.ppf(0.975, trials * share + 1, trials - trials * share)
         assert found.ends == pytest.approx((low, high), rel=1e-9)
         assert found.ends[0] < exact.low
-        assert found.reason == f"conservative, by Clopper and Pearson: {n} units are few"
+        assert found.reason == f"by Clopper and Pearson, conservative: {n} units are few"
 
 
 def test_four_users_that_are_all_right():

@@ -17,12 +17,12 @@ def test_text():
         "fastmetrics 0.1.0: 980,070 rows read, 3 dropped (null or NaN score: 3), 0.50 s",
         "label click, score pctr, group user_id",
         "",
-        "metric              value                 notes",
-        "auc                   0.9600813796015879",
-        "gauc(weight=pairs)    0.25                rows 950,000 used; groups 2,741 of 3,453 used; 700 groups "
+        "metric              value     notes",
+        "auc                   0.96008",
+        "gauc(weight=pairs)    0.25000   rows 950,000 used; groups 2,741 of 3,453 used; 700 groups "
         "(30,000 rows) left out, one class: no positive; 12 groups (67 rows) left out, one class: no negative",
-        "logloss              12.5                 1,234 rows clipped",
-        "ks                  nan                   no positive label",
+        "logloss              12.500    1,234 rows clipped",
+        "ks                  nan       no positive label",
     ]
     assert repr(report()) == str(report())
 
@@ -30,12 +30,12 @@ def test_text():
 def test_slices_and_scores_are_rows_and_metrics_columns():
     assert str(sliced()).splitlines()[3:] == [
         "score  channel  day    rows  auc",
-        "a      (all)    (all)  10    0.5",
-        "b      (all)    (all)  10    0.5",
-        "a      ads      1      10    0.625",
-        "b      ads      1      10    0.625",
-        "a      web      2      10    0.75",
-        "b      web      2      10    0.75",
+        "a      (all)    (all)  10    0.50000",
+        "b      (all)    (all)  10    0.50000",
+        "a      ads      1      10    0.62500",
+        "b      ads      1      10    0.62500",
+        "a      web      2      10    0.75000",
+        "b      web      2      10    0.75000",
     ]
     assert report_table(sliced()).sections == {2, 4}
 
@@ -62,15 +62,15 @@ def test_notes_of_many_rows_are_below_the_table():
     assert str(compared()).splitlines()[1:] == [
         "label click, buy; score a, b; by channel",
         "",
-        "label  score  channel  rows       auc    gauc  ne         ks",
-        "click  a      (all)    1,234,567  12.25  0.25  undefined  0.5",
-        "click  b      (all)    1,234,567  12.25  0.25  undefined",
-        "buy    a      (all)    1,234,567  12.25  0.25  undefined  0.5",
-        "buy    b      (all)    1,234,567  12.25  0.25  undefined",
-        "click  a      ads             10   0.5   0.25  undefined  undefined",
-        "click  b      ads             10   0.5   0.25  undefined",
-        "buy    a      ads             10   0.5   0.25  undefined  undefined",
-        "buy    b      ads             10   0.5   0.25  undefined",
+        "label  score  channel  rows       auc     gauc     ne         ks",
+        "click  a      (all)    1,234,567  12.250  0.25000  undefined  0.50000",
+        "click  b      (all)    1,234,567  12.250  0.25000  undefined",
+        "buy    a      (all)    1,234,567  12.250  0.25000  undefined  0.50000",
+        "buy    b      (all)    1,234,567  12.250  0.25000  undefined",
+        "click  a      ads             10   0.500  0.25000  undefined  undefined",
+        "click  b      ads             10   0.500  0.25000  undefined",
+        "buy    a      ads             10   0.500  0.25000  undefined  undefined",
+        "buy    b      ads             10   0.500  0.25000  undefined",
         "",
         "ne: undefined in 8 of 8 rows of the table, N of one kind",
         "ks: undefined in 2 of 8 rows of the table, no positive",
@@ -149,7 +149,7 @@ def test_intervals_of_slices_stand_beside_their_values():
     assert [row[2] for row in table.rows] == ["0.700 to 0.800", "0.400 to 0.500", ""]
     assert [column.kind for column in table.columns] == ["name", "value", "detail", "value"]
     lines = str(report(made)).splitlines()[3:7]
-    assert lines[1].split() == ["(all)", "0.75", "0.700", "to", "0.800", "0.25"]
+    assert lines[1].split() == ["(all)", "0.75000", "0.700", "to", "0.800", "0.25000"]
 
 
 @each_case(("value", "shown"), [("a\nb", "'a\\nb'"), ("", "''"), ("\x1b[31m", "'\\x1b[31m'"), ("ü", "ü")])
@@ -172,8 +172,10 @@ def test_html_has_the_notes():
 
 
 @each_case("value", [0.1 + 0.2, 1e-7, -12345.678, 1e22, math.inf, 5e-324])
-def test_text_has_every_digit(value):
-    assert float(str(report([Result("auc", "s", {}, value, "s", {})])).splitlines()[-1].split()[1]) == value
+def test_tables_have_five_digits_and_files_all(value):
+    made = report([Result("auc", "s", {}, value, "s", {})])
+    assert float(str(made).splitlines()[-1].split()[1].replace(",", "")) == pytest.approx(value, rel=1e-4)
+    assert float(made.to_csv().splitlines()[-1].split(",")[made.to_csv().splitlines()[0].split(",").index("value")]) == value
 
 
 def test_text_of_nothing():
@@ -187,7 +189,7 @@ def test_text_of_nothing():
 def test_unknown_coverage_is_shown_too():
     coverage = {"rows": 980_067, "bins_empty": 2, "zero_weight": 0, "rows_left_out": {"zero weight": 5}, "by": {"x": 1}}
     line = str(report([Result("ece", "s", {}, 0.5, "s", coverage)])).splitlines()[-1]
-    assert line == "ece     0.5    5 rows left out, zero weight; bins empty 2; by (x: 1)"
+    assert line == "ece     0.50000  5 rows left out, zero weight; bins empty 2; by (x: 1)"
 
 
 def test_means_and_shares_of_coverage_are_rounded_in_text_only():
@@ -195,7 +197,7 @@ def test_means_and_shares_of_coverage_are_rounded_in_text_only():
     found = report([Result("ndcg@10", "s", {}, 0.5, "s", {**coverage, "tied_pairs": 1 / 3, "other": 123_456.789})])
     line = str(found).splitlines()[-1]
     noted = "groups 3,453 of 3,453 used; rows per group 283.8; tied pairs 0.3333; other 123,456.8"
-    assert line == f"ndcg@10  0.5    {noted}"
+    assert line == f"ndcg@10  0.50000  {noted}"
     assert found.to_dict()["results"][0]["coverage"]["tied_pairs"] == 1 / 3
 
 
