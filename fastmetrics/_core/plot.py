@@ -43,9 +43,10 @@ class Bars(NamedTuple):
 class Plot(NamedTuple):
     """One pair of axes with its lines and bars.
 
-    `scale` is "linear" or "normal". A normal scale, as of DET curves, places a rate between 0 and 1 at its normal
-    deviate, on both axes. `reference` is a thin line for comparison: chance, or perfect calibration. `summary`
-    describes the plot in one sentence, for readers who cannot see it.
+    `scale` is "linear", "normal" or "log", on both axes. A normal scale, as of DET curves, places a rate between 0 and
+    1 at its normal deviate; on a logarithmic one, numbers below the low end of an axis stand at that end. `reference`
+    is a thin line for comparison: chance, or perfect calibration. `summary` describes the plot in one sentence, for
+    readers who cannot see it; `caption` says below it how it is read.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Plot(NamedTuple):
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
     summary: str = ""
+    caption: str = ""
 
     def __repr__(self) -> str:
         names = [*(line.name for line in self.lines), *(bars.name for bars in self.bars)]

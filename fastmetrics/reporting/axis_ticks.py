@@ -10,6 +10,7 @@ from fastmetrics._core.distributions.normal import normal_quantile
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import LARGE, MINUS
 
+MAX_DECADES = 3  # of an axis with ticks between powers of ten
 TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 # The rates that are usual on the axes of DET curves.
 DET_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
@@ -62,6 +63,16 @@ def tick_text(value: float, decimals: int) -> str:
         return f"{value:.3g}".replace("-", MINUS)
     text = f"{value:,.{decimals}f}"
     return text.replace("-", "" if float(text.replace(",", "")) == 0 else MINUS)
+
+
+def log_axis(values: np.ndarray, fixed: tuple[float, float] | None = None) -> Axis:
+    """An axis of decimal logarithms. Its ticks are powers of ten, with 2 and 5 times these where there are few."""
+    low, high = fixed or finite_range(values)
+    first, last = math.floor(low + 1e-9), math.ceil(high - 1e-9)
+    digits = (1,) if last - first > MAX_DECADES else (1, 2, 5)
+    ticks = [(power + math.log10(digit), digit * 10.0**power) for power in range(first, last + 1) for digit in digits]
+    shown = tuple((place, f"{value:,.6g}") for place, value in ticks if low - 1e-9 <= place <= high + 1e-9)
+    return Axis(low, high, shown)
 
 
 def normal_axis(values: np.ndarray, fixed: tuple[float, float] | None = None) -> Axis:

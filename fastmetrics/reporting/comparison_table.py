@@ -68,6 +68,7 @@ def comparison_table(comparison: Comparison, digits: int | None = TABLE_DIGITS) 
         *(ShownColumn(name, "number") for name in ("won", "lost", "tied")),
         ShownColumn("notes", "note"),
     ]
+    size_digits = min(digits or TABLE_DIGITS, DIGITS_OF_SIZES)
     rows = [
         [
             one.task or "", one.metric, one.label or "" if several_labels else "",
@@ -77,7 +78,7 @@ def comparison_table(comparison: Comparison, digits: int | None = TABLE_DIGITS) 
             format_number(one.change, digits, sign=True) if is_distance(one) else "",
             format_ends(shown_interval(one), digits), level_text(comparison, one),
             "" if one.margin is None else f"{one.margin:g}",
-            "" if one.detectable is None else format_number(one.detectable, min(digits or TABLE_DIGITS, DIGITS_OF_SIZES)),
+            "" if one.detectable is None else format_number(one.detectable, size_digits),
             format_log_pvalue(one.pvalue, one.log_pvalue, 4),
             "" if comparison.correction == "none" else format_probability(one.adjusted_pvalue),
             format_count(one.won), format_count(one.lost), format_count(one.tied), one.reason or "",

@@ -30,13 +30,14 @@ from fastmetrics.reporting.html_tables import (
     common_decimals,
     escape_text,
     html_table,
+    metric_body,
     metric_header,
     name_html,
     number_cell,
     slice_cells,
     sortable_table,
 )
-from fastmetrics.reporting.interval_marks import bar_html, interval_mark, scale_range
+from fastmetrics.reporting.interval_marks import Shape, interval_mark, scale_range
 from fastmetrics.reporting.number_formats import (
     counted,
     decimals_for,
@@ -46,10 +47,12 @@ from fastmetrics.reporting.number_formats import (
     format_value,
 )
 from fastmetrics.reporting.report_table import slice_keys, slice_text
-from fastmetrics.reporting.svg_plots import coordinate, series_class
+from fastmetrics.reporting.svg_plots import coordinate
 from fastmetrics.reporting.tables import MAX_TABLE_ROWS, ShownColumn
 
 DIGITS = 4  # of the greatest difference
+# The class and the shape of the marks of intervals.
+MARKS: dict[str, tuple[str, Shape]] = {"better": ("good", "up"), WORSE: ("bad", "down")}
 WON_TIED_LOST = "won · tied · lost"
 
 
@@ -70,6 +73,7 @@ def comparison_html(comparison: Comparison, path: str | Path | None = None, *, t
         facts_of(comparison),
         sections,
         comparison.version,
+        list(dict.fromkeys(one.metric for one in comparison.differences)),
     )
     return write_page(page, path)
 
@@ -119,7 +123,7 @@ def differences_body(comparison: Comparison, differences: Sequence[Difference]) 
             adjusted = format_pvalue(one.adjusted_pvalue) if comparison.correction != "none" else ""
             rows += number_cell(pvalue_text(one), one.log_pvalue, below=adjusted)
             rows += f"{win_cell(one) if with_wins else ''}</tr>{reason_row(one, len(columns))}"
-        bodies += f'<tbody class="group">{metric_header(metric, len(columns))}{rows}</tbody>'
+        bodies += metric_body(metric, metric_header(metric, len(columns)) + rows)
     text = (
         "Differences are the other model minus the baseline, or those of the distances from the best value where that "
         "is 0 or 1; the dashed line is no difference. An interval at its level leaves out 0 exactly if a difference is "
@@ -165,7 +169,8 @@ class DifferenceScale:
     def mark(self, one: Difference, *, is_last: bool) -> str:
         """The interval of a difference; below the last one also the ends of the scale."""
         texts = [format_signed(end, self.decimals) for end in self.ends or () if is_last]
-        return interval_mark(one.change, shown_interval(one), self.ends, series_class(0), texts, mark_zero=True)
+        css_class, shape = MARKS.get(one.verdict, ("unclear", "circle"))
+        return interval_mark(one.change, shown_interval(one), self.ends, css_class, texts, mark_zero=True, shape=shape)
 
     def value_cells(self, one: Difference) -> str:
         values = (one.baseline_value, one.other_value)
@@ -177,7 +182,7 @@ class DifferenceScale:
 
 
 def verdict_tag(one: Difference) -> str:
-    css_class = {"better": "tag", WORSE: "tag worse"}.get(one.verdict, "tag plain")
+    css_class = {"better": "tag better", WORSE: "tag worse"}.get(one.verdict, "tag plain")
     return f'<span class="{css_class}">{one.verdict}</span>'
 
 
@@ -208,37 +213,41 @@ def reason_row(one: Difference, n_columns: int) -> str:
 
 
 def slices_body(comparison: Comparison, differences: Sequence[Difference]) -> str:
-    """A row for every slice, metric and pair of models. Buttons in the header sort the rows."""
+    """For every metric a row for every slice and pair of models. Buttons in the header sort the rows of each metric."""
     keys = slice_keys(differences)
-    by_metric = grouped((one.metric, one) for one in differences)
-    scales = {metric: DifferenceScale(of_metric) for metric, of_metric in by_metric.items()}
     shown = differences[:MAX_TABLE_ROWS]
+    scales = {metric: DifferenceScale(own) for metric, own in grouped((one.metric, one) for one in differences).items()}
     pair, several_labels = only_pair(differences), has_several_labels(differences)
-    names = ["" if pair else f"<td>{pair_name(one, several_labels)}</td>" for one in shown]
-    rows = [slice_row(comparison, one, keys, name, scales[one.metric]) for one, name in zip(shown, names, strict=True)]
-    columns = [*map(ShownColumn, (*keys, "metric", *([] if pair else ["models"]))), *value_columns(pair)]
-    pvalues = ["p"] if comparison.correction == "none" else ["p", "adjusted p"]
-    columns += [ShownColumn(name, "number") for name in (*pvalues, "detectable")]
-    text = f"{counted(len(differences), 'difference')} inside slices; the buttons above the columns sort. "
-    text += "Bars show differences, of each metric on a scale of its own, to the right where the other model is higher."
+    columns = [*map(ShownColumn, (*keys, "verdict", *([] if pair else ["models"]))), *value_columns(pair)]
+    pvalue = "p" if comparison.correction == "none" else "p, adjusted"
+    columns += [ShownColumn("interval"), *(ShownColumn(name, "number") for name in (pvalue, "detectable"))]
+    bodies = ""
+    for metric, of_metric in grouped((one.metric, one) for one in shown).items():
+        names = ["" if pair else f"<td>{pair_name(one, several_labels)}</td>" for one in of_metric]
+        rows = [
+            slice_row(comparison, one, keys, name, scales[metric]) for one, name in zip(of_metric, names, strict=True)
+        ]
+        bodies += metric_body(metric, metric_header(metric, len(columns)) + "".join(rows))
+    text = f"{counted(len(differences), 'difference')} inside slices, by metric; the buttons above the columns sort "
+    text += "the rows of each metric. Intervals are drawn around no difference, of each metric on a scale of its own."
     if len(differences) > len(shown):
         text += f" {len(differences) - len(shown):,} more rows are in comparison.to_json()."
-    return sortable_table([*columns, ShownColumn("verdict")], rows, text, "Slices, a table")
+    return sortable_table(columns, bodies, len(shown), text, "Slices, a table", len(keys))
 
 
 def slice_row(comparison: Comparison, one: Difference, keys: Sequence[str], name: str, scale: DifferenceScale) -> str:
     cells = slice_cells([slice_text(one, key) for key in keys], [one.slice.get(key) for key in keys])
-    cells += f"<td>{name_html(one.metric)}</td>{name}{scale.value_cells(one)}"
-    bar = bar_html(one.change, 0.0, scale.ends[1] if scale.ends is not None else 0.0)
+    reason = f' <span class="why">{escape_text(one.reason)}</span>' if one.reason else ""
+    cells += f"<td>{verdict_tag(one)}{reason}</td>{name}{scale.value_cells(one)}"
     text = format_signed(one.change, scale.decimals)
-    cells += number_cell(text, one.change, below=scale.interval_text(comparison, one), bar=bar, css_class="n bars")
-    cells += number_cell(pvalue_text(one), one.log_pvalue)
-    if comparison.correction != "none":
-        cells += number_cell(format_pvalue(one.adjusted_pvalue), one.adjusted_pvalue)
+    cells += number_cell(text, one.change, below=scale.interval_text(comparison, one))
+    cells += f'<td class="forest" data-key="{one.change if math.isfinite(one.change) else ""}">'
+    cells += f"{scale.mark(one, is_last=False)}</td>"
+    adjusted = format_pvalue(one.adjusted_pvalue) if comparison.correction != "none" else ""
+    cells += number_cell(pvalue_text(one), one.log_pvalue, below=adjusted)
     size = one.detectable
     cells += number_cell("" if size is None else format_value(size, scale.decimals), math.nan if size is None else size)
-    reason = f'<span class="why">{escape_text(one.reason)}</span>' if one.reason else ""
-    return f"<tr>{cells}<td>{verdict_tag(one)}{reason}</td></tr>"
+    return f"<tr>{cells}</tr>"
 
 
 def methods_body(comparison: Comparison) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.results.output_files import write_text
-from fastmetrics.reporting.html_tables import escape_text, shortened
+from fastmetrics.reporting.html_tables import escape_text, name_html, shortened
 from fastmetrics.reporting.number_formats import format_counts
 from fastmetrics.reporting.page_style import SCRIPT, script_hash, style_sheet
 from fastmetrics.reporting.report_table import column_roles, task_facts
@@ -43,8 +43,12 @@ def html_document(
     facts: Sequence[tuple[str, str]],
     sections: Sequence[Section],
     version: str,
+    metrics: Sequence[str] = (),
 ) -> str:
-    """The whole page. `leads`, a paragraph each, and `facts` are text; the bodies of sections are HTML."""
+    """The whole page; its reader chooses among the metrics, if there are several.
+
+    `leads`, a paragraph each, and `facts` are text; the bodies of sections are HTML.
+    """
     foot = f"Made by fastmetrics {version}. This page is one file and needs no network."
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src '{script_hash()}'; base-uri 'none'"
     links = "".join(f'<li><a href="#{section.ident}">{escape_text(section.heading)}</a></li>' for section in sections)
@@ -64,10 +68,22 @@ def html_document(
         f'<header>\n<p class="eyebrow">{escape_text(eyebrow)}</p>\n'
         f"<h1>{escape_text(shortened(title, MAX_TITLE_LENGTH))}</h1>\n"
         f'{lead_html}<dl class="facts">{fact_list}</dl>\n'
-        f'<nav aria-label="Parts of this page"><ul>{links}</ul></nav>\n</header>\n'
+        f'<nav aria-label="Parts of this page"><ul>{links}</ul></nav>\n{metric_choice(metrics)}</header>\n'
         f"<main>\n{body}</main>\n<footer><p>{escape_text(foot)}</p></footer>\n<script>{SCRIPT}</script>\n"
         "</body>\n</html>\n"
     )
+
+
+def metric_choice(metrics: Sequence[str]) -> str:
+    """A box for each metric, which shows and hides what the tables have of it. It appears only if scripts run."""
+    if len(metrics) < 2:
+        return ""
+    boxes = "".join(
+        f'<label><input type="checkbox" checked value="{escape_text(metric)}"> {name_html(metric)}</label>'
+        for metric in metrics
+    )
+    buttons = "".join(f'<button type="button" data-choose="{which}">{which}</button>' for which in ("all", "none"))
+    return f'<fieldset class="choice" hidden><legend>Metrics in the tables</legend>{boxes}{buttons}</fieldset>\n'
 
 
 def write_page(page: str, path: str | Path | None) -> str:
@@ -99,12 +115,13 @@ def facts_of_run(made: Report | Comparison) -> list[tuple[str, str]]:
 
 
 def plots_body(plots: Mapping[str, Plot], missing: Mapping[str, str], models: Sequence[str]) -> str:
-    """The plots side by side with their summaries, and the reasons why others are missing."""
+    """The plots side by side with their captions, and the reasons why others are missing."""
     figures = ""
     for number, plot in enumerate(plots.values()):
-        summary = f"<figcaption>{escape_text(plot.summary)}</figcaption>" if plot.summary else ""
+        text = plot.caption or plot.summary
+        caption = f"<figcaption>{escape_text(text)}</figcaption>" if text else ""
         svg = plot_svg(plot, f"plot-{number}", models)
-        figures += f"<figure><h3>{escape_text(plot.title)}</h3>{svg}{summary}</figure>"
+        figures += f"<figure><h3>{escape_text(plot.title)}</h3>{svg}{caption}</figure>"
     names_by_reason = grouped((reason, name) for name, reason in missing.items())
     items = "".join(
         f"<li>{escape_text(', '.join(names))}: {escape_text(reason)}</li>" for reason, names in names_by_reason.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.class_tables import class_tables
@@ -23,6 +23,7 @@ from fastmetrics.reporting.html_tables import (
     common_decimals,
     escape_text,
     html_table,
+    metric_body,
     metric_header,
     name_html,
     number_cell,
@@ -93,6 +94,7 @@ def report_html(report: Report, path: str | Path | None = None, *, title: str | 
         facts_of(report),
         sections,
         report.version,
+        list(dict.fromkeys(result.metric for result in report.results)),
     )
     return write_page(page, path)
 
@@ -157,7 +159,7 @@ def summary_body(results: Sequence[Result], names: Mapping[Model, str]) -> str:
                 color = series_class(list(names).index(model))
                 rows += f'<td class="drawn">{interval_mark(result.value, result.interval, ends, color, below)}</td>'
             rows += "</tr>"
-        bodies += f'<tbody class="group">{rows}</tbody>'
+        bodies += metric_body(metric, rows)
     text = summary_caption(results, several, relative=reach is not None)
     return html_table(columns, bodies, text, "Summary, a table")
 
@@ -255,9 +257,10 @@ def slices_body(whole: Sequence[Result], sliced: Sequence[Result], names: Mappin
         text += " Bars show how much a slice is above (right) or below (left) all rows of the same model."
     if len(slice_rows) > len(shown_rows):
         text += f" {len(slice_rows) - len(shown_rows):,} more rows are in report.to_json()."
-    rows = list(map(table.row, shown_rows))
-    first_body = f"<tbody>{whole_html}</tbody>" if whole_html else ""
-    return sortable_table(table.columns(), rows, text, "Slices, a table", first_body) + table.footnotes.html()
+    bodies = f"<tbody>{whole_html}{''.join(map(table.row, shown_rows))}</tbody>"
+    n_staying = len(table.keys) + (len(names) > 1)
+    html = sortable_table(table.columns(), bodies, len(shown_rows), text, "Slices, a table", n_staying)
+    return html + table.footnotes.html()
 
 
 class SliceTable:

@@ -43,17 +43,22 @@ def html_table(columns: Sequence[ShownColumn], bodies: str, caption: str, label:
 
 
 def sortable_table(
-    columns: Sequence[ShownColumn], rows: Sequence[str], caption: str, label: str, first_body: str = ""
+    columns: Sequence[ShownColumn], bodies: str, n_rows: int, caption: str, label: str, n_staying: int = 1
 ) -> str:
-    """A table with buttons in its header, which sort the rows if scripts run; `first_body` stays above them."""
+    """A table with buttons in its header, which sort the rows inside each of its bodies if scripts run.
+
+    Rows of the classes "over" and "whole" stay above the others. The first `n_staying` columns stay in sight when the
+    table scrolls sideways.
+    """
     cells = "".join(
-        f'<th scope="col" aria-sort="none"{" class=n" if column.is_numeric else ""}><button type="button">'
+        f'<th scope="col" aria-sort="none" data-name="{escape_text(column.name)}"'
+        f'{" class=n" if column.is_numeric else ""}><button type="button">'
         f"{name_html(column.name)}</button></th>"
         for column in columns
     )
-    bodies = f"{table_head(cells, caption)}{first_body}<tbody>{''.join(rows)}</tbody>"
-    table = f'<table class="sortable" aria-describedby="sorted">{bodies}</table>'
-    box = scroll_box(table, label, is_tall=len(rows) > MIN_TALL_ROWS)
+    head = table_head(cells, caption)
+    table = f'<table class="sortable" aria-describedby="sorted" data-stay="{n_staying}">{head}{bodies}</table>'
+    box = scroll_box(table, label, is_tall=n_rows > MIN_TALL_ROWS)
     return f'{box}<p class="away" id="sorted" aria-live="polite"></p>'
 
 
@@ -107,6 +112,11 @@ def name_html(name: str) -> str:
     name = name if name.strip() else repr(name)
     short = escape_text(shortened(name, MAX_NAME_LENGTH))
     return short if len(name) <= MAX_NAME_LENGTH else f'<span title="{escape_text(name)}">{short}</span>'
+
+
+def metric_body(metric: str, rows: str) -> str:
+    """The rows of a metric, which the reader of a page may hide."""
+    return f'<tbody class="group" data-metric="{escape_text(metric)}">{rows}</tbody>'
 
 
 def metric_header(metric: str, n_columns: int = 0) -> str:

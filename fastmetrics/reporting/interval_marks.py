@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 from fastmetrics.reporting.svg_plots import coordinate
 
+Shape = Literal["circle", "up", "down"]
 MIDDLE = 12  # of the height in pixels; widths are percentages of the cell
 MARGIN = 2.5  # percent, for the dots at the ends
 
@@ -34,13 +36,14 @@ def interval_mark(
     end_texts: Sequence[str] = (),
     *,
     mark_zero: bool = False,
+    shape: Shape = "circle",
 ) -> str:
     """The interval of a defined value on its scale, with the texts of the scale's ends below, if there are any."""
     if ends is None or math.isnan(value):
         return ""
     texts = "".join(f"<span>{text}</span>" for text in end_texts)
     below = f'<span class="ends" aria-hidden="true">{texts}</span>' if texts else ""
-    return whisker_svg(value, interval, ends, css_class, mark_zero=mark_zero) + below
+    return whisker_svg(value, interval, ends, css_class, mark_zero=mark_zero, shape=shape) + below
 
 
 def whisker_svg(
@@ -50,8 +53,9 @@ def whisker_svg(
     css_class: str,
     *,
     mark_zero: bool = False,
+    shape: Shape = "circle",
 ) -> str:
-    """A dot at the value and a line over the interval; with `mark_zero` also a mark at no difference."""
+    """A dot or a triangle at the value and a line over the interval; with `mark_zero` also a mark at no difference."""
     low, high = ends
 
     def to_percent(number: float) -> str:
@@ -66,8 +70,16 @@ def whisker_svg(
         elements += f'<line class="span" x1="{left}" x2="{right}" y1="{MIDDLE}" y2="{MIDDLE}"/>'
         elements += vertical_line("span", left, 4) + vertical_line("span", right, 4)
     if math.isfinite(value):
-        elements += f'<circle class="dot" cx="{to_percent(value)}" cy="{MIDDLE}" r="4.4"/>'
+        elements += value_mark(to_percent(value), shape)
     return f'<svg class="whiskers {css_class}" aria-hidden="true">{elements}</svg>'
+
+
+def value_mark(x: str, shape: Shape) -> str:
+    """A circle, or a triangle that points up or down; it is drawn in a box of its own, as `x` is a percentage."""
+    if shape == "circle":
+        return f'<circle class="dot" cx="{x}" cy="{MIDDLE}" r="4.4"/>'
+    path = "M0 -5.5L5.5 4.5H-5.5Z" if shape == "up" else "M0 5.5L5.5 -4.5H-5.5Z"
+    return f'<svg x="{x}" y="{MIDDLE}" overflow="visible" aria-hidden="true"><path class="dot" d="{path}"/></svg>'
 
 
 def vertical_line(css_class: str, x: str, half: float) -> str:

@@ -191,7 +191,7 @@ def draw_bars(ax: Axes, bars: Bars, offset: float, style: dict[str, Any]) -> Non
 
 
 def set_limits(ax: Axes, layout: PlotLayout) -> None:
-    """The ranges of the axes with a margin; on normal deviates also the ticks, which are rates in percent."""
+    """The ranges of the axes with a margin; on a scale that is not linear also the ticks."""
     plot = layout.plot
     for axis, set_span in ((layout.x, ax.set_xlim), (layout.y, ax.set_ylim)):
         margin = MARGIN * (axis.high - axis.low)
@@ -200,7 +200,7 @@ def set_limits(ax: Axes, layout: PlotLayout) -> None:
         # Leave space for the legend above the bars.
         tops = [(bars.heights if bars.high is None else bars.high).max() for bars in plot.bars]
         ax.set_ylim(0, HEADROOM * max(tops))
-    if plot.scale == "normal":
+    if plot.scale != "linear":
         for axis, set_ticks in ((layout.x, ax.set_xticks), (layout.y, ax.set_yticks)):
             set_ticks([place for place, _ in axis.ticks], [text for _, text in axis.ticks])
     elif plot.x_range == plot.y_range is not None:

@@ -72,6 +72,11 @@ font-size:.92em}
 .name{overflow-wrap:anywhere}
 nav ul{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;margin:1.4rem 0 0;padding:0;list-style:none}
 nav a{display:inline-block;padding:.25rem 0}
+.choice{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:1rem 0 0;padding:0;border:0;font-size:.9rem}
+.choice legend{color:var(--muted);font-size:.8rem;padding:0}
+.choice button{all:unset;cursor:pointer;color:var(--link);text-decoration:underline;text-underline-offset:.2em}
+.choice button:focus-visible{outline:2px solid var(--link);outline-offset:2px}
+[hidden]{display:none!important}
 .facts{display:flex;flex-wrap:wrap;gap:.9rem 2.2rem;margin:1.5rem 0 0;
 padding:.9rem 0 0;border-top:1px solid var(--rule)}
 .facts>div{min-width:0;max-width:22rem}
@@ -116,6 +121,9 @@ line-height:1.35;color:var(--good);vertical-align:.1em;white-space:nowrap}
 .whiskers{display:inline-block;vertical-align:middle;width:100%;height:24px;overflow:visible}
 .whiskers .span{stroke:currentColor;stroke-width:2.4;stroke-linecap:round;fill:none}
 .whiskers .dot{fill:currentColor}
+.whiskers.good{color:var(--good)}
+.whiskers.bad{color:var(--warn)}
+.whiskers.unclear{color:var(--muted)}
 .whiskers .track{stroke:var(--rule);fill:none}
 .whiskers .zero{stroke:var(--muted);stroke-dasharray:3 2;fill:none}
 .ends{display:flex;justify-content:space-between;font-size:.74rem;color:var(--muted);line-height:1.2}
@@ -143,6 +151,8 @@ figcaption{font-size:.9rem;margin-top:.4rem;overflow-wrap:anywhere}
 .bars .bar.both::after{content:"";position:absolute;left:50%;top:-.16rem;bottom:-.16rem;
 border-left:1px solid var(--ink)}
 .tag.worse{color:var(--warn)}
+.tag.better::before{content:"\\25B2  ";content:"\\25B2  " / ""}
+.tag.worse::before{content:"\\25BC  ";content:"\\25BC  " / ""}
 .fate{display:flex;height:.32rem;margin-top:.25rem;min-width:6rem;gap:1px}
 .fate i{display:block;background:var(--good)}
 .fate .tied{background:var(--rule)}
@@ -150,6 +160,9 @@ border-left:1px solid var(--ink)}
 .forest{width:34%;min-width:9rem;padding-left:.6rem}
 tr.whole th,tr.whole td{background:var(--panel)}
 .sortable tbody th{white-space:nowrap}
+.sortable .stay{position:sticky;z-index:1;background:var(--paper)}
+.sortable tr.whole .stay{background:var(--panel)}
+.sortable thead .stay{z-index:2}
 th button{all:unset;cursor:default;white-space:nowrap}
 .sorts th button{cursor:pointer}
 .sorts th button:hover{text-decoration:underline;text-underline-offset:.25em}
@@ -185,7 +198,7 @@ body{background:#fff}
 .bars{min-width:0}
 header,main,footer{max-width:none;padding-left:0;padding-right:0}
 header{padding-top:0}
-nav,.sorts th button::after{display:none}
+nav,.choice,.sorts th button::after{display:none}
 .box,.box.tall{overflow:visible;max-height:none}
 .box.tall thead th{position:static}
 h2{margin-top:1.6rem;break-after:avoid}
@@ -201,10 +214,61 @@ thead{display:table-header-group}
 
 SCRIPT = """
 "use strict";
+var choice = document.querySelector(".choice");
+function choose() {
+  // Rows and columns of metrics whose box is empty are hidden.
+  var shown = {};
+  choice.querySelectorAll("input").forEach(function (box) { shown[box.value] = box.checked; });
+  document.querySelectorAll("tbody[data-metric]").forEach(function (body) {
+    body.hidden = shown[body.getAttribute("data-metric")] === false;
+  });
+  document.querySelectorAll("table.sortable").forEach(function (table) {
+    var heads = Array.from(table.tHead.rows[0].cells);
+    Array.from(table.rows).forEach(function (row) {
+      var place = 0;
+      Array.from(row.cells).forEach(function (cell) {
+        cell.hidden = cell.colSpan === 1 && shown[heads[place].getAttribute("data-name")] === false;
+        place += cell.colSpan;
+      });
+    });
+    stay(table);
+  });
+}
+if (choice) {
+  choice.hidden = false;
+  choice.addEventListener("change", choose);
+  choice.querySelectorAll("button").forEach(function (button) {
+    button.addEventListener("click", function () {
+      var all = button.getAttribute("data-choose") === "all";
+      choice.querySelectorAll("input").forEach(function (box) { box.checked = all; });
+      choose();
+    });
+  });
+}
+function stay(table) {
+  // The first columns stay in sight when the table scrolls sideways, unless they would fill half of its box.
+  var count = Number(table.getAttribute("data-stay")), left = 0, lefts = [];
+  Array.from(table.tHead.rows[0].cells).slice(0, count).forEach(function (cell) {
+    lefts.push(left);
+    left += cell.getBoundingClientRect().width;
+  });
+  var fits = left < table.parentElement.clientWidth / 2;
+  Array.from(table.rows).forEach(function (row) {
+    var place = 0;
+    Array.from(row.cells).forEach(function (cell) {
+      if (place < count && cell.colSpan <= count) {
+        cell.classList.toggle("stay", fits);
+        cell.style.left = fits ? lefts[place] + "px" : "";
+      }
+      place += cell.colSpan;
+    });
+  });
+}
 document.querySelectorAll("table.sortable").forEach(function (table) {
-  var body = table.tBodies[table.tBodies.length - 1];
   var said = document.getElementById(table.getAttribute("aria-describedby"));
   table.classList.add("sorts");
+  stay(table);
+  window.addEventListener("resize", function () { stay(table); });
   function key(row, place) {
     var text = row.cells[place].getAttribute("data-key");
     return text === null ? row.cells[place].textContent : text === "" ? null : Number(text);
@@ -219,13 +283,16 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
       });
       if (was === "descending" && head.classList.contains("n")) { down = false; }
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      var rows = Array.from(body.rows).map(function (row) { return [key(row, place), row]; });
-      rows.sort(function (a, b) {
-        if (a[0] === null || b[0] === null) { return (a[0] === null) - (b[0] === null); }
-        var order = typeof a[0] === "number" ? a[0] - b[0] : a[0].localeCompare(b[0], undefined, {numeric: true});
-        return down ? -order : order;
+      Array.from(table.tBodies).forEach(function (body) {
+        var sorted = Array.from(body.rows).filter(function (row) { return !row.matches(".over,.whole"); });
+        var rows = sorted.map(function (row) { return [key(row, place), row]; });
+        rows.sort(function (a, b) {
+          if (a[0] === null || b[0] === null) { return (a[0] === null) - (b[0] === null); }
+          var order = typeof a[0] === "number" ? a[0] - b[0] : a[0].localeCompare(b[0], undefined, {numeric: true});
+          return down ? -order : order;
+        });
+        rows.forEach(function (pair) { body.appendChild(pair[1]); });
       });
-      rows.forEach(function (pair) { body.appendChild(pair[1]); });
       if (said) { said.textContent = "Sorted by " + button.textContent + (down ? ", descending." : ", ascending."); }
     });
   });

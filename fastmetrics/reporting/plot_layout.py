@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from fastmetrics._core.distributions.normal import normal_quantile
 from fastmetrics._core.plot import Bars, Line, Plot
-from fastmetrics.reporting.axis_ticks import Axis, linear_axis, normal_axis
+from fastmetrics.reporting.axis_ticks import Axis, linear_axis, log_axis, normal_axis
 
 LEAST_RATE = 1e-9  # of the end of a band: the deviates of 0 and 1 are infinite
 
@@ -30,6 +31,8 @@ def lay_out(plot: Plot, models: Sequence[str] = ()) -> PlotLayout:
     positions = series_positions(plot, models)
     if plot.scale == "normal":
         plot = on_normal_scale(plot)
+    elif plot.scale == "log":
+        plot = on_log_scale(plot)
     bars = list(zip(positions, plot.bars, strict=False))
     lines = list(zip(positions[len(bars) :], plot.lines, strict=True))
     return PlotLayout(plot, *axes_of(plot), bars, lines)
@@ -61,6 +64,23 @@ def on_normal_scale(plot: Plot) -> Plot:
     return plot._replace(lines=lines, reference=reference, x_range=x_range, y_range=y_range)
 
 
+def on_log_scale(plot: Plot) -> Plot:
+    """The plot with its numbers replaced by their decimal logarithms; those below an axis are moved to its end."""
+    x_range, y_range = plot.x_range or (LEAST_RATE, 1.0), plot.y_range or (LEAST_RATE, 1.0)
+
+    def logarithms(numbers: np.ndarray, span: tuple[float, float]) -> np.ndarray:
+        return np.array([math.log10(max(number, span[0])) for number in np.asarray(numbers, np.float64).tolist()])
+
+    def transformed(line: Line) -> Line:
+        low, high = (None if end is None else logarithms(end, y_range) for end in (line.low, line.high))
+        return line._replace(x=logarithms(line.x, x_range), y=logarithms(line.y, y_range), low=low, high=high)
+
+    spans = [(math.log10(low), math.log10(high)) for low, high in (x_range, y_range)]
+    reference = None if plot.reference is None else transformed(plot.reference)
+    lines = tuple(map(transformed, plot.lines))
+    return plot._replace(lines=lines, reference=reference, x_range=spans[0], y_range=spans[1])
+
+
 def normal_deviates(rates: np.ndarray) -> np.ndarray:
     """Normal deviates of rates; NaN for rates that are not between 0 and 1."""
     numbers = np.asarray(rates, np.float64).tolist()
@@ -74,7 +94,7 @@ def axes_of(plot: Plot) -> tuple[Axis, Axis]:
     ys = [*(line.y for line in lines), *(bars.heights for bars in plot.bars), *([np.zeros(1)] if plot.bars else [])]
     bands = [*((line.low, line.high) for line in plot.lines), *((bars.low, bars.high) for bars in plot.bars)]
     ys += [end for band in bands for end in band if end is not None]
-    make_axis = normal_axis if plot.scale == "normal" else linear_axis
+    make_axis = {"normal": normal_axis, "log": log_axis}.get(plot.scale, linear_axis)
     return make_axis(concatenated(xs), plot.x_range), make_axis(concatenated(ys), plot.y_range)
 
 

@@ -7,6 +7,7 @@ import pytest
 from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.difference import Difference
 from support import html_pages
+from support.cases import each_case
 from support.html_pages import Page, complaints
 
 NAN = float("nan")
@@ -77,9 +78,31 @@ def test_slices_sort():
     assert complaints(html) == []
     rows = rows_of(html, "slices")
     assert rows[0] == [
-        "day", "metric", "old", "new", "difference, interval", "p", "adjusted p", "detectable", "verdict"
+        "day", "verdict", "old", "new", "difference, interval", "interval", "p, adjusted", "detectable"
     ]  # fmt: skip
-    assert [row[0] for row in rows[1:]] == ["1", "2"]
+    assert rows[1][0].startswith("auc Area under the ROC curve")
+    assert [row[0] for row in rows[2:]] == ["1", "2"]
+
+
+def test_slices_stand_below_their_metrics():
+    of = [difference(name, slice={"day": day}) for day in (1, 2) for name in ("auc", "ne")]
+    html = comparison(of).to_html()
+    assert complaints(html) == []
+    bodies = Page(html).identified("slices").all("tbody")
+    assert [(own["data-metric"], len(list(own.all("tr")))) for own in bodies] == [("auc", 3), ("ne", 3)]
+
+
+@each_case(
+    ("verdict", "css_class", "shape"),
+    [("better", "good", "M0 -5.5"), ("worse", "bad", "M0 5.5"), ("cannot tell", "unclear", None)],
+)
+def test_verdicts_differ_in_color_and_shape(verdict, css_class, shape):
+    page = Page(comparison([difference(slice={"day": 1}, verdict=verdict)]).to_html())
+    (mark,) = (own for own in page.all("svg") if "whiskers" in (own["class"] or ""))
+    assert mark["class"] == f"whiskers {css_class}"
+    paths, circles = [own["d"] for own in mark.all("path")], list(mark.all("circle"))
+    assert (len(paths), len(circles)) == ((0, 1) if shape is None else (1, 0))
+    assert shape is None or paths[0].startswith(shape)
 
 
 def test_the_answer_comes_first():
@@ -105,9 +128,9 @@ def test_the_answer_comes_first():
 
 def test_slices_stand_by_evidence():
     of = [difference(slice={"day": day}, pvalue=p) for day, p in ((1, 0.5), (2, 1e-9), (3, NAN), (4, 0.01))]
-    assert [row[0] for row in rows_of(comparison(of).to_html(), "slices")[1:]] == ["2", "4", "1", "3"]
+    assert [row[0] for row in rows_of(comparison(of).to_html(), "slices")[2:]] == ["2", "4", "1", "3"]
     in_order = comparison(of, is_sorted=True).to_html()
-    assert [row[0] for row in rows_of(in_order, "slices")[1:]] == ["1", "2", "3", "4"]
+    assert [row[0] for row in rows_of(in_order, "slices")[2:]] == ["1", "2", "3", "4"]
 
 
 def test_reasons_methods_and_notes():

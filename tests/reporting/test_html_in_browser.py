@@ -53,7 +53,7 @@ SORTED = """
     var body = table.tBodies[table.tBodies.length - 1];
     steps.push([
       head.getAttribute("aria-sort"), table.querySelectorAll("[aria-sort]:not([aria-sort=none])").length,
-      Array.from(body.rows).map(function (row) { return row.cells[head.cellIndex].innerText.split("\\n")[0].trim(); }),
+      Array.from(body.rows).filter(function (row) { return row.className !== "whole"; }).map(function (row) { return row.cells[head.cellIndex].innerText.split("\\n")[0].trim(); }),
       document.getElementById("sorted").textContent
     ]);
   }
@@ -177,6 +177,59 @@ def test_slices_sort(tmp_path, html):
     for step in steps[2:]:
         assert [text.startswith("undefined") for text in step[2]] == [False] * 4 + [True] * 2
     assert steps[0][3] == "Sorted by day, ascending."
+
+
+CHOSEN = """
+  function seen(selector) {
+    return Array.from(document.querySelectorAll(selector)).filter(function (own) { return own.offsetWidth > 0; });
+  }
+  function look() {
+    var heads = seen("table.sortable thead th").map(function (own) { return own.innerText.trim(); });
+    var cells = new Set(Array.from(document.querySelectorAll("table.sortable tbody tr:not(.whole)")).map(
+      function (row) { return Array.from(row.cells).filter(function (cell) { return !cell.hidden; }).length; }));
+    var bodies = seen("tbody[data-metric]").map(function (own) { return own.getAttribute("data-metric"); });
+    return [bodies, heads, Array.from(cells)];
+  }
+  var boxes = Array.from(document.querySelectorAll(".choice input")), steps = [look()];
+  boxes[0].click();
+  steps.push(look());
+  document.querySelector("[data-choose=none]").click();
+  steps.push(look());
+  document.querySelector("[data-choose=all]").click();
+  steps.push(look());
+  return [boxes.map(function (box) { return box.value; }), steps];
+"""
+
+
+def test_a_reader_chooses_metrics(tmp_path, html):
+    metrics, (first, without_one, none, again) = ask_page(tmp_path, html, CHOSEN)
+    assert first[0] == metrics
+    assert len(metrics) > 1
+    assert without_one[0] == metrics[1:]
+    assert [name for name in first[1] if name not in without_one[1]] == metrics[:1]
+    assert without_one[2] == [first[2][0] - 1]
+    assert none[0] == []
+    assert not set(metrics) & set(none[1])
+    assert again == first
+
+
+STAYING = """
+  var table = document.querySelector("table.sortable"), box = table.parentElement;
+  table.querySelectorAll("thead th.n").forEach(function (head) { head.style.minWidth = "900px"; });
+  window.dispatchEvent(new Event("resize"));
+  box.scrollLeft = 600;
+  var left = box.getBoundingClientRect().left;
+  return Array.from(table.querySelectorAll("tbody tr:last-child .stay")).map(function (cell) {
+    return [cell.innerText.trim(), Math.round(cell.getBoundingClientRect().left - left)];
+  });
+"""
+
+
+def test_the_first_columns_stay_in_sight(tmp_path, html):
+    staying = ask_page(tmp_path, html, STAYING)
+    assert len(staying) == 2
+    assert staying[0][1] == 0
+    assert staying[1][1] > 0
 
 
 def test_scripts_of_the_page_run_and_others_do_not(tmp_path, html):

@@ -44,6 +44,22 @@ def test_rates_of_0_and_1_are_not_drawn_but_bands_reach_the_edge():
     assert np.isfinite([own.low, own.high]).all()
 
 
+def test_a_logarithmic_scale_has_powers_of_ten():
+    low, high = np.array([1e-4, 0.0, 0.05]), np.array([1e-2, 0.01, 0.2])
+    drawn = plot(
+        line([1e-3, 1e-2, 0.1], [1e-3, 0.0, 0.1], low=low, high=high), scale="log", x_range=(1e-3, 0.1), y_range=(1e-3, 1)
+    )
+    laid = lay_out(drawn)
+    ((_, own),) = laid.lines
+    assert own.x.tolist() == pytest.approx([-3, -2, -1])
+    assert own.y.tolist() == pytest.approx([-3, -3, -1])
+    assert own.low.tolist() == pytest.approx([-3, -3, np.log10(0.05)])
+    assert [text for _, text in laid.x.ticks] == ["0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1"]
+    assert laid.x.ticks[3][0] == -2
+    wide = lay_out(plot(line([1e-6, 1], [1e-6, 1]), scale="log", x_range=(1e-6, 1), y_range=(1e-6, 1)))
+    assert [text for _, text in wide.x.ticks] == ["1e-06", "1e-05", "0.0001", "0.001", "0.01", "0.1", "1"]
+
+
 @each_case("name", ["roc", "det", "calibration", "bars"])
 def test_matplotlib_has_the_axes_of_the_layout(name):
     pytest.importorskip("matplotlib").use("Agg")

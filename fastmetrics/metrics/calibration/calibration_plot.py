@@ -19,6 +19,12 @@ from fastmetrics.metrics.calibration.calibration_bins import ProbabilityBins, bi
 
 BAD_SCORES = "scores outside [0, 1]"
 RELIABILITY_BINS = 12  # bins of the plot
+LOW_RATE, LEAST_RATIO = 0.1, 10.0  # below it, and from this ratio of the bins' means on, axes are logarithmic
+CAPTION = (
+    "A point is a bin of rows with similar probabilities. Below the dashed line the model predicts too much, above it "
+    "too little."
+)
+LOG_CAPTION = " Both axes are logarithmic; a point at the lower edge stands for a bin without positives."
 FIRST_OCTAVE = -20  # smallest octave of distances to 0 or 1 with bins of its own; all smaller distances share one bin
 
 
@@ -145,9 +151,23 @@ def draw_calibration(models: Sequence[ModelStates]) -> Plot:
         lines.append(line)
     if not lines:
         raise NoPlotError(reason)
-    top = min(1.0, 1.05 * max(float(max(line.x.max(), line.y.max())) for line in lines))
+    ends = np.array(axis_range(lines))
+    is_log = ends[0] > 0
     return Plot(
         "calibration", "Calibration", "Mean predicted probability", "Observed rate", tuple(lines),
-        reference=Line("perfect", np.array([0.0, top]), np.array([0.0, top])), x_range=(0.0, top), y_range=(0.0, top),
+        reference=Line("perfect", ends, ends), scale="log" if is_log else "linear",
+        x_range=(ends[0], ends[1]), y_range=(ends[0], ends[1]),
         summary=plot_summary("Observed rates over mean predicted probabilities, bin by bin", lines),
+        caption=CAPTION + (LOG_CAPTION if is_log else ""),
     )  # fmt: skip
+
+
+def axis_range(lines: Sequence[Line]) -> tuple[float, float]:
+    """The ends of both axes. They begin above 0, for logarithms, if most bins have low rates that differ much."""
+    rates = np.concatenate([column for line in lines for column in (line.x, line.y)])
+    top = min(1.0, 1.05 * float(rates.max()))
+    means = np.concatenate([line.x for line in lines])
+    positive = rates[rates > 0]
+    if not (means > 0).all() or np.median(means) >= LOW_RATE or means.max() < LEAST_RATIO * means.min():
+        return 0.0, top
+    return float(max(positive.min(), 1e-7)) / 1.5, min(1.0, 1.5 * float(rates.max()))

@@ -225,6 +225,7 @@ def draw_roc(models: Sequence[ModelStates]) -> Plot:
         "roc", "ROC curve", "False positive rate", "True positive rate", lines,
         reference=Line("chance", np.array(UNIT), np.array(UNIT)), x_range=UNIT, y_range=UNIT,
         summary=plot_summary("True positive rate over false positive rate", lines),
+        caption="A point is a threshold: the shares of the negative and of the positive rows whose scores reach it.",
     )  # fmt: skip
 
 
@@ -245,6 +246,8 @@ def draw_precision_recall(models: Sequence[ModelStates]) -> Plot:
     return Plot(
         "pr", "Precision and recall", "Recall", "Precision", tuple(lines), reference=reference, x_range=UNIT,
         y_range=UNIT, summary=plot_summary("Precision over recall", lines),
+        caption="A point is a threshold. Recall: the share of the positive rows whose scores reach it. Precision: the "
+        "share of positives among all rows that reach it.",
     )  # fmt: skip
 
 
@@ -278,6 +281,7 @@ def draw_det(models: Sequence[ModelStates]) -> Plot:
         "det", "Detection error trade-off", "False positive rate", "False negative rate", tuple(lines),
         reference=Line("chance", ends, ends[::-1].copy()), scale="normal", x_range=x_range, y_range=y_range,
         summary=plot_summary("False negative rate over false positive rate, on axes of normal deviates", lines),
+        caption="Lower is better. The axes are normal deviates: normally distributed scores give a straight line.",
     )  # fmt: skip
 
 
@@ -293,4 +297,6 @@ def draw_lift(models: Sequence[ModelStates]) -> Plot:
         "lift", "Lift", "Share of rows, highest scores first", "Lift", tuple(lines),
         reference=level_line("chance", 1.0), x_range=UNIT, y_range=(0.0, 1.08 * max(top, 1.0)),
         summary=plot_summary("How much richer in positives the rows with the highest scores are than all rows", lines),
+        caption="Lift 3 at 0.1: the tenth of the rows with the highest scores has three times the share of positives "
+        "of all rows.",
     )  # fmt: skip

@@ -68,4 +68,5 @@ def draw_auc_histogram(models: Sequence[ModelStates]) -> Plot:
     return Plot(
         "gauc-histogram", "AUC inside groups", "AUC of a group", "Share of groups", bars=tuple(bars),
         x_range=(0.0, 1.0), summary=summary,
+        caption="Groups with one class have no AUC and are left out; at 0.5 the order inside a group is chance.",
     )  # fmt: skip

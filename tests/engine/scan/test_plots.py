@@ -138,6 +138,18 @@ def test_calibration_bins_cover_all_probabilities():
         assert line.y[number] == pytest.approx(log["y"][place == number].mean(), rel=1e-12)
 
 
+def test_axes_of_low_rates_are_logarithmic():
+    log = make_log(5000, 8)
+    assert report_of(log).pictures["calibration"].scale == "linear"
+    log["a"] = log["a"] ** 4 / 8
+    drawn = report_of(log).pictures["calibration"]
+    assert drawn.scale == "log"
+    assert 0 < drawn.x_range[0] <= drawn.lines[0].x.min()
+    assert drawn.x_range == drawn.y_range == tuple(drawn.reference.x.tolist())
+    assert "logarithmic" in drawn.caption
+    assert "lower edge" in drawn.caption
+
+
 def test_fine_bins_of_probabilities_are_the_same_with_weights_and_without():
     statistic = ReliabilityBins()
     ends = np.concatenate([statistic.edges, np.nextafter(statistic.edges, 2), np.nextafter(statistic.edges, -1)])
