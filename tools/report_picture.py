@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 SCREENSHOT = Path(__file__).resolve().parents[1] / "docs" / "report.png"
 METRICS = "auc,gauc,ndcg@10"
 TIERS = ((10, "top 10"), (50, "11 to 50"))
-WIDTH, HEIGHT = 1000, 1675
+WIDTH, HEIGHT = 620, 1180
 
 
 def popularity(users: np.ndarray, items: np.ndarray, visited: np.ndarray) -> np.ndarray:
