@@ -18,6 +18,7 @@ upper_layers.RENDERERS |= {
     "comparison page": f"{__name__}.reporting.html_comparison:comparison_html",
     "markdown": f"{__name__}.reporting.text_tables:document_markdown",
     "notebook": f"{__name__}.reporting.html_tables:notebook_html",
+    "notebook rows": f"{__name__}.reporting.html_tables:rows_html",
     "plot picture": f"{__name__}.reporting.svg_plots:svg_picture",
     "report document": f"{__name__}.reporting.report_table:report_document",
     "report page": f"{__name__}.reporting.html_report:report_html",

@@ -42,7 +42,12 @@ EMPTY = FrozenDict({})
 
 def equal_contents(first: Any, second: Any) -> bool:
     """Are two contents equal? Two undefined values are, although NaN does not equal itself."""
-    return bool(first == second) or comparable(first) == comparable(second)
+    try:
+        if first == second:
+            return True
+    except ValueError:  # arrays, which have no single truth
+        pass
+    return bool(comparable(first) == comparable(second))
 
 
 def comparable(value: Any) -> Any:

@@ -239,7 +239,7 @@ def metric_rows(results: Sequence["TrecResult"], *, per_query: bool, summary: bo
     """Measure, topic and the value of every run; empty if the run does not have the topic."""
     if per_query:
         positions = [{query: position for position, query in enumerate(result.queries)} for result in results]
-        columns = [{name: values.tolist() for name, values in result.per_query.items()} for result in results]
+        columns = [result.values_of_queries() for result in results]
         topics = sorted({query for result in results for query in result.queries}, key=str.encode)
         for topic in topics:
             rows = [position.get(topic) for position in positions]

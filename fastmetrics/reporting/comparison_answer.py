@@ -43,11 +43,11 @@ PHRASES = {
 
 def answer_lines(comparison: Comparison) -> list[str]:
     """Sentences: for all rows of every pair of models, then what is worse anywhere."""
-    whole = [one for one in comparison if not one.slice]
+    whole = [one for one in comparison.differences if not one.slice]
     several_labels = len({one.label for one in comparison}) > 1
     pairs = grouped(((one.task, one.label if several_labels else None, one.baseline, one.other), one) for one in whole)
     lines = [sentence for pair, own in pairs.items() for sentence in pair_sentences(pair[:2], own)]
-    sliced = [one for one in comparison if one.slice]
+    sliced = [one for one in comparison.differences if one.slice]
     return [*lines, *([slices_sentence(sliced)] if sliced else [])]
 
 

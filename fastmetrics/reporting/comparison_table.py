@@ -43,8 +43,8 @@ def correction_text(comparison: Comparison) -> str:
 
 def shown_differences(comparison: Comparison) -> list[Difference]:
     """The differences in the order of tables: of all rows, then of slices by evidence unless they were sorted."""
-    whole = [one for one in comparison if not one.slice]
-    sliced = [one for one in comparison if one.slice]
+    whole = [one for one in comparison.differences if not one.slice]
+    sliced = [one for one in comparison.differences if one.slice]
     return [*whole, *(sliced if comparison.is_sorted else by_evidence(sliced))]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from fastmetrics.reporting.metric_facts import describe_metric
 from fastmetrics.reporting.number_formats import TABLE_DIGITS, decimals_for
-from fastmetrics.reporting.tables import Document, ShownColumn, Table
+from fastmetrics.reporting.tables import MAX_TABLE_ROWS, Document, Kind, ShownColumn, Table
 
 MAX_NAME_LENGTH = 40  # in a table
 MIN_TALL_ROWS = 25  # from here on a table's box has a limited height
@@ -158,6 +158,26 @@ def notebook_html(document: Document) -> str:
     for other in document.other_tables:
         parts += [notebook_lines([other.title]), notebook_table(other)]
     return f'<div style="color:inherit;background:transparent;">{"".join(parts)}</div>'
+
+
+def rows_html(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Rows of any cells as a table for notebooks."""
+    columns = [[row[place] for row in rows[:MAX_TABLE_ROWS]] for place in range(len(names))]
+    shown = [ShownColumn(name, cell_kind(cells), DIGITS) for name, cells in zip(names, columns, strict=True)]
+    plain = (int, float, str, type(None))
+    cells = [
+        [cell if isinstance(cell, plain) and not isinstance(cell, bool) else str(cell) for cell in row]
+        for row in rows[:MAX_TABLE_ROWS]
+    ]
+    more = [f"{len(rows) - MAX_TABLE_ROWS:,} more rows"] if len(rows) > MAX_TABLE_ROWS else []
+    table = notebook_table(Table(shown, cells))
+    return f'<div style="color:inherit;background:transparent;">{table}{notebook_lines(more)}</div>'
+
+
+def cell_kind(cells: Sequence[Any]) -> Kind:
+    """What a column of cells is: counts, values or names."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    return "count" if kinds == {int} else "value" if kinds == {float} else "note"
 
 
 def notebook_lines(lines: Sequence[str]) -> str:

@@ -250,7 +250,7 @@ def intervals(case: MetricCase) -> None:
     """An interval by groups depends on the rows alone, and its ends are in order."""
     options: dict[str, Any] = {"ci": 0.9, "replicates": 8, "unit": "group"}
     report = case.evaluate(case.log, **options)
-    for result in report:
+    for result in report.results:
         interval = result.interval
         require(interval is not None and interval[0] <= interval[1], f"the interval is {interval}")
     moved = case.content(select(case.log, slice(None, None, -1)), **options, n_threads=3)

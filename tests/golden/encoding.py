@@ -47,6 +47,7 @@ ATTRIBUTES = {
     "GroupTable": ["group", "auc", "n", "n_pos"],
     "RankingResult": ["values", "per_query", "coverage", "missing_queries"],
     "RankingTable": ["columns"],
+    "RougeResult": ["by_type"],
     "RougeScore": ["precision", "recall", "fmeasure"],
     "SegmentStatistics": ["columns"],
     "Estimate": ["name", "value", "interval"],

@@ -2,49 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import KeysView
 from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.optional_imports import import_extra, pyarrow
-from fastmetrics._core.results.table_columns import array_of_values
+from fastmetrics._core.results.table_columns import TableColumn, python_values
+from fastmetrics._core.results.table_rows import Tabular
+from fastmetrics._core.upper_layers import render
+
+MAX_LISTED_ROWS = 10
 
 
-def arrow_array(column: np.ndarray) -> pyarrow.Array:
-    """A column as an Arrow array; keys of several columns as structs."""
-    if column.dtype.names is None:
-        return array_of_values(column)
-    names = list(column.dtype.names)
-    return pyarrow.StructArray.from_arrays([array_of_values(column[name]) for name in names], names)
-
-
-class ColumnTable:
-    """Columns by name."""
+class ColumnTable(Tabular):
+    """Columns by name: ``table["auc"]`` is one, ``dict(table)`` has all; `len` and iteration are those of the rows."""
 
     __slots__ = ("columns",)
 
     def __init__(self, columns: dict[str, np.ndarray]) -> None:
         self.columns = columns
 
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name != "columns" and name in self.columns:
+            return self.columns[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        if column not in self.columns:
+            raise KeyError(f"no column {column!r} in this table; it has {', '.join(self.columns)}")
+        return self.columns[column]
+
+    def __contains__(self, column: object) -> bool:
+        return column in self.columns
+
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
-    def __getitem__(self, column: str) -> np.ndarray:
-        return self.columns[column]
+    def keys(self) -> KeysView[str]:
+        """The names of the columns."""
+        return self.columns.keys()
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
-
-    def to_arrow(self) -> pyarrow.Table:
-        """The same columns as an Arrow table.
-
-        Returns
-        -------
-        pyarrow.Table
-        """
-        pa = import_extra("pyarrow", f"{type(self).__name__}.to_arrow")
-        return pa.table({name: arrow_array(column) for name, column in self.columns.items()})
+    def _table_columns(self) -> list[TableColumn]:
+        return [TableColumn(name, "array", column) for name, column in self.columns.items()]
 
     def to_dict(self) -> dict[str, list[Any]]:
         """The columns as lists.
@@ -53,4 +52,15 @@ class ColumnTable:
         -------
         dict of str to list
         """
-        return {name: column.tolist() for name, column in self.columns.items()}
+        return {name: python_values(column) for name, column in self.columns.items()}
+
+    def __repr__(self) -> str:
+        cells = {name: python_values(column[:MAX_LISTED_ROWS]) for name, column in self.columns.items()}
+        left = [place for place, own in enumerate(cells.values()) if not own or isinstance(own[0], str)]
+        rows = zip(*(map(format_cell, own) for own in cells.values()), strict=True)
+        more = [f"... {len(self):,} rows in all"] if len(self) > MAX_LISTED_ROWS else []
+        return "\n".join([*render("aligned lines", [list(cells), *map(list, rows)], left), *more])
+
+
+def format_cell(value: Any) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)

@@ -8,28 +8,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.results.table_columns import (
-    TableColumn,
-    arrow_table,
-    csv_text,
-    pandas_frame,
-    polars_frame,
-)
+from fastmetrics._core.results.table_rows import TableRow, Tabular, row_class
 from fastmetrics._core.upper_layers import render
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
     from fastmetrics._core.registry import Metric
 
 Item = TypeVar("Item")
@@ -48,7 +37,36 @@ class TaskRows(NamedTuple):
     filtered: int | None = None
 
 
-class ResultSet(Immutable, Generic[Item]):
+class ItemRow(TableRow):
+    """A row of a report or comparison: a named tuple of the columns of its table, with all attributes of its item."""
+
+    _item: Any
+
+    def of(self, item: Any) -> ItemRow:
+        self._item = item
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        item = vars(self).get("_item")
+        return getattr(item, name) if hasattr(item, name) else super().__getattr__(name)
+
+    def __eq__(self, other: object) -> bool:
+        own = other._item if isinstance(other, ItemRow) else other
+        return bool(self._item == own) if type(own) is type(self._item) else super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash(self._item)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return make_item_row, (self._fields, tuple(self), self._item)
+
+
+def make_item_row(fields: tuple[str, ...], cells: tuple[Any, ...], item: Any) -> ItemRow:
+    row: ItemRow = row_class(ItemRow, fields)(cells)
+    return row.of(item)
+
+
+class ResultSet(Immutable, Tabular, Generic[Item]):
     """An immutable sequence of items that prints itself as text, as JSON and in notebooks."""
 
     __slots__ = ()
@@ -64,7 +82,16 @@ class ResultSet(Immutable, Generic[Item]):
         return len(self._items)
 
     def __iter__(self) -> Iterator[Item]:
-        return iter(self._items)
+        """The rows of `to_arrow` as named tuples, which also have the attributes of their item."""
+        columns = self._table_columns()
+        make = row_class(ItemRow, tuple(column.name for column in columns))
+        rows = zip(*(column.values for column in columns), strict=True)
+        return (cast("Item", make(row).of(item)) for row, item in zip(rows, self._items, strict=True))
+
+    def keys(self) -> list[str]:
+        """The metrics with one value of all rows: ``dict(...)`` has these values."""
+        whole = Counter(item.metric for item in self._items if not item.slice)
+        return [metric for metric, number in whole.items() if number == 1]
 
     def __contains__(self, metric: object) -> bool:
         from fastmetrics._core.registry import Metric
@@ -148,59 +175,6 @@ class ResultSet(Immutable, Generic[Item]):
         import json
 
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
-    def _table_columns(self) -> list[TableColumn]:
-        """The columns of `to_arrow`, `to_pandas`, `to_polars`, `to_csv` and `to_parquet`: a row for every item."""
-        raise NotImplementedError
-
-    def _caller(self, method: str) -> str:
-        return f"{type(self).__name__}.{method}"
-
-    def to_arrow(self) -> pa.Table:
-        """A table of pyarrow with a row for every item."""
-        return arrow_table(self._table_columns(), self._caller("to_arrow"))
-
-    def to_pandas(self) -> pd.DataFrame:
-        """The same rows and columns as `to_arrow`. Counts, and slices of integers or booleans, have nullable types."""
-        return pandas_frame(self._table_columns(), self._caller("to_pandas"))
-
-    def to_polars(self) -> pl.DataFrame:
-        """The same rows, columns and types as `to_arrow`."""
-        return polars_frame(self._table_columns(), self._caller("to_polars"))
-
-    def to_csv(self, path: str | Path | None = None) -> str:
-        """The same rows and columns as `to_arrow`, as CSV with all digits.
-
-        A null is an empty cell, an empty text is "". Needs no other library.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            A file to write it to as well. It is written completely or not at all.
-
-        Returns
-        -------
-        str
-            CSV.
-        """
-        text = csv_text(self._table_columns())
-        if path is not None:
-            from fastmetrics._core.results.output_files import write_text  # takes milliseconds
-
-            write_text(text, path)
-        return text
-
-    def to_parquet(self, path: str | Path) -> None:
-        """Write the table of `to_arrow` to a Parquet file.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file. It is written completely or not at all.
-        """
-        from fastmetrics._core.results.output_files import write_parquet
-
-        write_parquet(arrow_table(self._table_columns(), self._caller("to_parquet")), path)
 
     def to_markdown(self, digits: int | None = None) -> str:
         """The table of ``print`` as Markdown, with its notes below it.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-# "slice" is the type of the values themselves.
-Kind = Literal["text", "number", "count", "slice"]
+# "slice" is the type of the values themselves, "array" that of a NumPy array; of floats in it NaN becomes null.
+Kind = Literal["text", "number", "count", "slice", "array"]
 SLICED_BY = "sliced_by"
 # The ends of an interval in every result: attributes, columns, flat names, JSON. A prefix says of which interval.
 CI_LOW, CI_HIGH = INTERVAL_ENDS = ("ci_low", "ci_high")
@@ -29,7 +29,7 @@ class TableColumn(NamedTuple):
 
     name: str
     kind: Kind
-    values: list[Any]
+    values: Any
 
 
 def slice_columns(slices: Sequence[Mapping[str, Any]], taken: Container[str]) -> list[TableColumn]:
@@ -77,12 +77,27 @@ def array_of_values(values: Any) -> Any:
         return pyarrow.array([None if value is None else str(value) for value in values], pyarrow.string())
 
 
+def python_values(values: Any) -> list[Any]:
+    """The values of a column as Python's; keys of several columns are tuples."""
+    return values if isinstance(values, list) else list(values.tolist())
+
+
+def arrow_array(column: Any) -> Any:
+    """A NumPy array as an Arrow array; keys of several columns as structs, undefined floats as nulls."""
+    if column.dtype.names is not None:
+        names = list(column.dtype.names)
+        return pyarrow.StructArray.from_arrays([array_of_values(column[name]) for name in names], names)
+    return pyarrow.array(column, from_pandas=True) if column.dtype.kind == "f" else array_of_values(column)
+
+
 def arrow_table(columns: Iterable[TableColumn], caller: str) -> pa.Table:
     """The columns as an Arrow table."""
     import_extra("pyarrow", caller)
     types = {"text": pyarrow.string(), "number": pyarrow.float64(), "count": pyarrow.int64()}
 
     def array(column: TableColumn) -> Any:
+        if column.kind == "array":
+            return arrow_array(column.values)
         if column.kind != "slice":
             return pyarrow.array(column.values, types[column.kind])
         found = array_of_values(column.values)
@@ -96,6 +111,9 @@ def pandas_frame(columns: Iterable[TableColumn], caller: str) -> pd.DataFrame:
     pandas = import_extra("pandas", caller)
 
     def series(column: TableColumn) -> Any:
+        if column.kind == "array":
+            names = column.values.dtype.names
+            return [dict(zip(names, key, strict=True)) for key in column.values.tolist()] if names else column.values
         dtype = {"number": "float64", "count": "Int64"}.get(column.kind)
         if column.kind == "slice":
             # Otherwise the null of all rows would turn every 1 into 1.0.
@@ -114,7 +132,7 @@ def polars_frame(columns: Iterable[TableColumn], caller: str) -> pl.DataFrame:
 
 def csv_text(columns: Sequence[TableColumn]) -> str:
     """The columns as CSV. A null is empty, and so is NaN; an empty text is "", so that it differs from a null."""
-    rows = zip(*(column.values for column in columns), strict=True)
+    rows = zip(*(python_values(column.values) for column in columns), strict=True)
     lines = [",".join(map(csv_cell, row)) for row in ([column.name for column in columns], *rows)]
     return "\n".join([*lines, ""])
 

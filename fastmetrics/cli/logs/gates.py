@@ -50,7 +50,7 @@ class Gate(NamedTuple):
     def failures(self, comparison: "Comparison") -> Iterator[str]:
         """A sentence for every difference that fails. A difference that cannot be tested fails too."""
         several = len({one.label for one in comparison}) > 1
-        for one in comparison:
+        for one in comparison.differences:
             if self.metric in (None, one.metric) and (self.in_any_slice or not one.slice):
                 reason = self.failure_reason(one)
                 if reason:

@@ -39,7 +39,7 @@ class ValueGate(NamedTuple):
 
     def failures(self, report: "Report") -> Iterator[str]:
         """A sentence for every value that fails. A value that is undefined, or cannot be tested, fails too."""
-        results = [one for one in report if one.metric == self.metric and (self.in_any_slice or not one.slice)]
+        results = [one for one in report.results if one.metric == self.metric and (self.in_any_slice or not one.slice)]
         several = {name: len({getattr(one, name) for one in results}) > 1 for name in ("label", "score")}
         for one in results:
             reason = self.failure_reason(one)

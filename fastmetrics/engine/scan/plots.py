@@ -112,7 +112,7 @@ class TaskPlots(NamedTuple):
         """What a plot draws of every output; nothing if the columns do not allow the plot."""
         if spec not in self.plan.selected:
             return []
-        results = [result for result in report if result.task == self.task]
+        results = [result for result in report.results if result.task == self.task]
         names, states = self.resolved.part.names, self.resolved.states
         models = []
         for number, output in enumerate(self.resolved.part.outputs):

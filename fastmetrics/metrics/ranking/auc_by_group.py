@@ -9,20 +9,17 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import UnpooledScratch
 from fastmetrics._core.exchange.group_rows import FIRST_OUTPUT, exchange_rows
 from fastmetrics._core.exchange.hash_exchange import GroupLayout
-from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.results.column_table import arrow_array
+from fastmetrics._core.results.column_table import ColumnTable
 from fastmetrics.metrics.ranking.lists.group_pairs import PairsByGroup
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from fastmetrics._core.types.arrays import KeysLike, NumericArrayLike
 
 __all__ = ["GroupTable", "auc_by_group"]
 
 
-class GroupTable:
+class GroupTable(ColumnTable):
     """The AUC of every group, as columns sorted by group.
 
     Attributes
@@ -43,31 +40,15 @@ class GroupTable:
     (['ann', 'bob'], [1.0, 0.0])
     """
 
-    __slots__ = ("auc", "group", "n", "n_pos")
+    __slots__ = ()
+
+    group: np.ndarray
+    auc: np.ndarray
+    n: np.ndarray
+    n_pos: np.ndarray
 
     def __init__(self, group: np.ndarray, auc: np.ndarray, n: np.ndarray, n_pos: np.ndarray) -> None:
-        self.group = group
-        self.auc = auc
-        self.n = n
-        self.n_pos = n_pos
-
-    def __len__(self) -> int:
-        return len(self.group)
-
-    def __repr__(self) -> str:
-        defined = int(np.count_nonzero(~np.isnan(self.auc)))
-        return f"GroupTable({len(self)} groups, {defined} with both classes: group, auc, n, n_pos)"
-
-    def to_arrow(self) -> pa.Table:
-        """The columns as a pyarrow.Table; an undefined AUC is null.
-
-        Returns
-        -------
-        pyarrow.Table
-        """
-        pyarrow = import_extra("pyarrow", "GroupTable.to_arrow")
-        auc = pyarrow.array(self.auc, from_pandas=True)
-        return pyarrow.table({"group": arrow_array(self.group), "auc": auc, "n": self.n, "n_pos": self.n_pos})
+        super().__init__({"group": group, "auc": auc, "n": n, "n_pos": n_pos})
 
 
 def auc_by_group(

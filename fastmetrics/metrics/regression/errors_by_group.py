@@ -17,14 +17,11 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, RowBlock, UnpooledScratch
 from fastmetrics._core.exchange.group_rows import rows_with_weight
 from fastmetrics._core.exchange.hash_exchange import GroupLayout, HashExchange, exchange_columns
-from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics._core.results.column_table import arrow_array
+from fastmetrics._core.results.column_table import ColumnTable
 from fastmetrics._kernels.regression import errors, grouped_errors
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from fastmetrics._core.types.arrays import KeysLike, NumericArrayLike
 
 __all__ = ["ErrorTable", "errors_by_group"]
@@ -32,7 +29,7 @@ __all__ = ["ErrorTable", "errors_by_group"]
 KINDS = (errors.SIGNED, errors.SQUARED, errors.ABSOLUTE)  # in the order of the kernel
 
 
-class ErrorTable:
+class ErrorTable(ColumnTable):
     """Errors of every group, as columns sorted by group.
 
     Attributes
@@ -55,31 +52,16 @@ class ErrorTable:
     (['ann', 'bob'], [0.5, 1.0])
     """
 
-    __slots__ = ("bias", "group", "mae", "mse", "n")
+    __slots__ = ()
+
+    group: np.ndarray
+    n: np.ndarray
+    bias: np.ndarray
+    mse: np.ndarray
+    mae: np.ndarray
 
     def __init__(self, group: np.ndarray, n: np.ndarray, bias: np.ndarray, mse: np.ndarray, mae: np.ndarray) -> None:
-        self.group = group
-        self.n = n
-        self.bias = bias
-        self.mse = mse
-        self.mae = mae
-
-    def __len__(self) -> int:
-        return len(self.group)
-
-    def __repr__(self) -> str:
-        return f"ErrorTable({len(self)} groups: group, n, bias, mse, mae)"
-
-    def to_arrow(self) -> pa.Table:
-        """The columns as a pyarrow.Table.
-
-        Returns
-        -------
-        pyarrow.Table
-        """
-        pyarrow = import_extra("pyarrow", "ErrorTable.to_arrow")
-        errors_of_groups = {"n": self.n, "bias": self.bias, "mse": self.mse, "mae": self.mae}
-        return pyarrow.table({"group": arrow_array(self.group)} | errors_of_groups)
+        super().__init__({"group": group, "n": n, "bias": bias, "mse": mse, "mae": mae})
 
 
 class GroupErrorWorker:

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
+from fastmetrics._core.immutable import equal_contents
+from fastmetrics._core.results.table_columns import TableColumn
+from fastmetrics._core.results.table_rows import NamedValues
 from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
 from fastmetrics._core.undefined import warn_undefined, warn_user
 from fastmetrics._kernels.numeric import sums as kernel_sums
@@ -100,6 +103,15 @@ class RougeScore:
         values: NDArray[np.float64] = self.pairs[index]
         return values
 
+    def _content(self) -> tuple[Any, ...]:
+        return tuple(self), self.pairs if self.pairs is None else self.pairs.tolist()
+
+    def __eq__(self, other: object) -> bool:
+        return equal_contents(self._content(), other._content()) if isinstance(other, RougeScore) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
     def __iter__(self) -> Iterator[float]:
         """Precision, recall and F."""
         return iter((self.precision, self.recall, self.fmeasure))
@@ -108,7 +120,7 @@ class RougeScore:
         return f"RougeScore(precision={self.precision!r}, recall={self.recall!r}, fmeasure={self.fmeasure!r})"
 
 
-class RougeResult(Mapping[str, RougeScore]):
+class RougeResult(NamedValues):
     """The score of every requested type of ROUGE, such as ``result["rouge1"].fmeasure``.
 
     Attributes
@@ -143,16 +155,25 @@ class RougeResult(Mapping[str, RougeScore]):
     def __float__(self) -> float:
         return self.score
 
-    def __getitem__(self, name: str) -> RougeScore:
-        if name not in self.by_type:
-            raise KeyError(f"no type {name!r}; this result has {', '.join(self.by_type)}")
-        return self.by_type[name]
+    def _named(self) -> dict[str, RougeScore]:
+        return self.by_type
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.by_type)
+    def _table_columns(self) -> list[TableColumn]:
+        scores = list(self.by_type.values())
+        numbers = (TableColumn(name, "number", [getattr(score, name) for score in scores]) for name in VALUES)
+        return [TableColumn("type", "text", list(self.by_type)), *numbers]
 
-    def __len__(self) -> int:
-        return len(self.by_type)
+    def _content(self) -> tuple[Any, ...]:
+        return [score._content() for score in self.by_type.values()], list(self.by_type), self.n_pairs, self.signature
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Precision, recall and F of every type.
+
+        Returns
+        -------
+        dict of str to dict
+        """
+        return {name: dict(zip(VALUES, score, strict=True)) for name, score in self.by_type.items()}
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name} {score.fmeasure:.4f}" for name, score in self.by_type.items())

@@ -35,6 +35,6 @@ def print_comparison(comparison: "Comparison", digits: int = TABLE_DIGITS) -> No
 
 def reason_lines(comparison: "Comparison") -> Iterator[str]:
     """Why numbers are missing, with the metrics concerned."""
-    metrics_by_reason = grouped((one.reason, one.metric) for one in comparison if one.reason is not None)
+    metrics_by_reason = grouped((one.reason, one.metric) for one in comparison.differences if one.reason is not None)
     for reason, metrics in metrics_by_reason.items():
         yield f"{', '.join(dict.fromkeys(metrics))}: {reason}"

@@ -90,7 +90,7 @@ def row_name(result: "Result") -> str:
 
 def values_of_metrics(report: "Report", digits: int) -> list[str]:
     """The values of different metrics: each has so many digits."""
-    values = (result.value for result in report)
+    values = (result.value for result in report.results)
     return [UNDEFINED if math.isnan(value) else number_formatter([value], digits)(value) for value in values]
 
 
@@ -128,6 +128,6 @@ def dropped_lines(report: "Report") -> Iterator[Text]:
 
 def left_out_notes(report: "Report") -> Iterator[Note]:
     """A note for every reason, with its metrics: variants of a metric leave out the same groups."""
-    pairs = ((text, result.metric) for result in report for text in left_out_texts(result.coverage))
+    pairs = ((text, result.metric) for result in report.results for text in left_out_texts(result.coverage))
     for text, metrics in grouped(pairs).items():
         yield ", ".join(metrics), text

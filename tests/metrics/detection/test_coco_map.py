@@ -251,7 +251,7 @@ class TestResult:
     def test_names_and_order_of_values(self, result):
         names = [f"map{each}" for each in ("", "_50", "_75", "_small", "_medium", "_large")]
         names += [f"mar_{each}" for each in (1, 10, 100, "small", "medium", "large")]
-        assert list(result) == names
+        assert list(result.keys()) == names
         np.testing.assert_array_equal([result[name] for name in names], result.stats)
         assert result.map_50 == result["map_50"] == result.values["map_50"]
         assert len(result) == 12
@@ -264,7 +264,7 @@ class TestResult:
 
     def test_a_row_for_each_category(self, result):
         table = result.per_class
-        assert list(table) == ["category", "name", "ap", "ap50", "ap75", "ar", "ground_truths", "detections"]
+        assert list(table.keys()) == ["category", "name", "ap", "ap50", "ap75", "ar", "ground_truths", "detections"]
         kept = table["ground_truths"] > 0
         assert np.mean(table["ap"][kept]) == pytest.approx(result.map, abs=1e-15)
         assert np.mean(table["ap50"][kept]) == pytest.approx(result.map_50, abs=1e-15)
@@ -273,7 +273,7 @@ class TestResult:
         assert table["ground_truths"].sum() == result.coverage["ground_truths"]
         assert len(table) == len(repr(table).splitlines()) - 1
         assert table.to_dict()["category"] == result.category_ids.tolist()
-        assert table.to_arrow().column_names == list(table)
+        assert table.to_arrow().column_names == list(table.keys())
 
     def test_categories_without_ground_truth_are_named(self, result):
         without = result.coverage["without_ground_truth"]

@@ -64,7 +64,7 @@ def test_values_are_those_of_the_oracle(tmp_path_factory, run, qrels, level, mos
     wanted = oracle.by_topic(run, qrels, MEASURES, options, complete)
     assert result.queries == tuple(sorted(wanted, key=str.encode))
     for place, query in enumerate(result.queries):
-        for name, values in result.per_query.items():
+        for name, values in result.values_of_queries().items():
             assert same(values[place], wanted[query][name]), (query, name)
     in_all = oracle.summary(run, qrels, MEASURES, options, complete)
     assert set(result.summary) == set(in_all)
@@ -98,14 +98,14 @@ def test_values_and_means_are_those_of_the_bindings_bit_for_bit_where_they_can_b
     assert set(result.queries) == set(theirs)
     ours = result.to_dict()
     for query, values in theirs.items():
-        for name in result.per_query:
+        for name in result.values_of_queries():
             if name == "relstring":
                 continue
             if name.startswith(("ndcg", "bpref", "set", "11pt", "infAP", "Rndcg", "G", "binG")):
                 assert same(ours[query][name], values[name]), (query, name)
             else:
                 assert ours[query][name] == values[name], (query, name)
-    for name in set(result.per_query) - {"relstring"}:
+    for name in set(result.values_of_queries()) - {"relstring"}:
         column = [theirs[query][name] for query in sorted(theirs)]
         assert same(result[name], sum(column) if name.startswith("num") else sum(column) / len(column)), name
     logarithms = [math.log(max(theirs[query]["map"], 1e-5)) for query in sorted(theirs)]
@@ -167,10 +167,10 @@ def test_types_and_texts_of_a_result(tmp_path):
     assert isinstance(result["num_ret"], int)
     assert isinstance(result["map"], float)
     assert result.per_query["num_ret"].dtype == np.int64
-    table = result.to_arrow()
+    table = result.per_query.to_arrow()
     assert table.schema == pa.schema({"query": pa.string(), "num_ret": pa.int64(), "map": pa.float64()})
     assert table["query"].to_pylist() == list(result.queries)
-    with pytest.raises(KeyError, match="no value 'P_5'; this result has num_ret, map"):
+    with pytest.raises(KeyError, match="no 'P_5' in this TrecResult; it has num_ret, map"):
         result["P_5"]
 
 
@@ -365,7 +365,7 @@ def test_a_relstring_has_no_summary(tmp_path):
     paths = write(tmp_path, run, {"q": {"a": 10, "b": -3, "c": 2}, "r": {"a": 1}})
     result = fm.evaluate_trec(*paths, ["relstring", "num_rel"], complete=True, relevance_level=2)
     assert result.per_query["relstring"].tolist() == [">-.2", ""]
-    assert list(result) == ["num_rel"]
+    assert list(result.keys()) == ["num_rel"]
     assert list(result.lines(per_query=True)) == [
         "num_rel               \tq\t2", "relstring             \tq\t'>-.2'",
         "num_rel               \tr\t0", "relstring             \tr\t''", "num_rel               \tall\t3",
@@ -378,10 +378,10 @@ def test_a_result_is_a_mapping(tmp_path):
     result = fm.evaluate_trec(*paths, ["num_ret", "map"])
     assert "map" in result
     assert "P_5" not in result
-    assert list(result) == ["num_ret", "map"]
+    assert list(result.keys()) == ["num_ret", "map"]
     assert len(result) == 2
     assert dict(result) == {**result} == result.summary
-    assert list(result.keys()) == list(result)
+    assert list(result.keys()) == [row.measure for row in result]
 
 
 def test_a_measure_is_a_string():

@@ -123,8 +123,8 @@ def test_result_as_text_and_mapping():
     assert ours[" mrr "] == ours["mrr"] == 0.5
     assert "mrr" in ours
     assert len(ours) == 2
-    assert list(ours) == ["ndcg@10", "mrr"]
-    with pytest.raises(KeyError, match="no 'map' in this result"):
+    assert list(ours.keys()) == ["ndcg@10", "mrr"]
+    with pytest.raises(KeyError, match="no .map. in this RankingResult"):
         ours["map"]
     signature = ours.signature("ndcg@10")
     assert signature.startswith("ndcg@10|gain:linear|ideal:judged|")
@@ -134,19 +134,19 @@ def test_result_as_text_and_mapping():
     assert (plain["values"], plain["coverage"]["relevant_not_retrieved"]) == (ours.values, 2)
     assert plain["signatures"]["mrr"] == ours.signature("mrr")
     table = ours.per_query
-    assert list(table) == ["query", "n", "n_judged", "n_relevant", "ndcg@10", "mrr"]
+    assert list(table.keys()) == ["query", "n", "n_judged", "n_relevant", "ndcg@10", "mrr"]
     assert len(table) == 3
-    assert repr(table).splitlines()[0].split() == list(table)
+    assert repr(table).splitlines()[0].split() == list(table.keys())
     assert table.to_dict()["mrr"] == [1.0, 0.5, 0.0]
     pytest.importorskip("pyarrow")
-    assert table.to_arrow().column_names == list(table)
+    assert table.to_arrow().column_names == list(table.keys())
 
 
 def test_a_result_can_be_sent_to_another_process():
     ours = fm.evaluate_ranking(QRELS, RUN, METRICS, ties="docid")
     other = pickle.loads(pickle.dumps(ours))
     same(other, ours)
-    assert [other.signature(name) for name in other] == [ours.signature(name) for name in ours]
+    assert [other.signature(name) for name in other.keys()] == [ours.signature(name) for name in ours.keys()]
     assert repr(other) == repr(ours)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.results.column_table import ColumnTable
+from fastmetrics._core.results.column_table import MAX_LISTED_ROWS, ColumnTable, format_cell
+from fastmetrics._core.results.table_columns import TableColumn
+from fastmetrics._core.results.table_rows import NamedValues
 from fastmetrics._core.upper_layers import render
 from fastmetrics._version import __version__
 from fastmetrics.metrics.detection.coco.matching import Accumulated
@@ -17,7 +18,6 @@ from fastmetrics.metrics.detection.dataset import Dataset
 __all__ = ["CategoryTable", "CocoResult"]
 
 NAN = float("nan")
-MAX_LISTED_ROWS = 10
 
 
 class CocoOptions(NamedTuple):
@@ -53,25 +53,8 @@ class CategoryTable(ColumnTable):
 
     __slots__ = ()
 
-    def __repr__(self) -> str:
-        more = [f"... {len(self):,} rows in all"] if len(self) > MAX_LISTED_ROWS else []
-        return "\n".join([*self.lines(MAX_LISTED_ROWS), *more])
 
-    def lines(self, n_rows: int | None = None) -> list[str]:
-        """The first rows of the table as lines of text, with a heading."""
-        cells = [[format_value(value) for value in column[:n_rows].tolist()] for column in self.columns.values()]
-        columns = enumerate(self.columns.values())
-        text = [index for index, column in columns if len(column) and isinstance(column[0], str)]
-        rows = [list(self.columns), *map(list, zip(*cells, strict=True))]
-        lines: list[str] = render("aligned lines", rows, text)
-        return lines
-
-
-def format_value(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
-
-
-class CocoResult:
+class CocoResult(NamedValues):
     """COCO's numbers for detections, and the arrays they are computed from.
 
     Undefined values are NaN; `undefined` has the reasons. ``result["map_50"]`` and ``result.map_50`` are the same.
@@ -159,16 +142,22 @@ class CocoResult:
         known = f"; there are {', '.join(values)}" if name.startswith(("map", "mar")) else ""
         raise AttributeError(f"CocoResult has no {name!r}{known}")
 
-    def __getitem__(self, name: str) -> float:
-        if name not in self.values:
-            raise KeyError(f"no value {name!r}; there are {', '.join(self.values)}")
-        return self.values[name]
+    def _named(self) -> dict[str, float]:
+        return self.values
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.values)
+    def _table_columns(self) -> list[TableColumn]:
+        kinds, thresholds, areas, numbers = map(list, zip(*map(self.describe, self.values), strict=True))
+        return [
+            TableColumn("name", "text", list(self.values)),
+            TableColumn("value", "number", list(self.values.values())),
+            TableColumn("metric", "text", kinds),
+            TableColumn("iou", "text", thresholds),
+            TableColumn("area", "text", areas),
+            TableColumn("max_detections", "count", list(map(int, numbers))),
+        ]
 
-    def __len__(self) -> int:
-        return len(self.values)
+    def _content(self) -> tuple[Any, ...]:
+        return self.to_dict(), self.precision, self.recall, self.scores
 
     def _categories(self, dataset: Dataset, names: list[str] | None) -> CategoryTable:
         """The row of each category: the first area range, the largest number of detections."""
@@ -319,6 +308,6 @@ class CocoResult:
     def lines(self) -> list[str]:
         """The values as lines of a table, each with its IoU thresholds, area range and number of detections."""
         rows = [("", "IoU", "area", "detections", "")]
-        rows += [(*self.describe(name), format_value(value)) for name, value in self.values.items()]
+        rows += [(*self.describe(name), format_cell(value)) for name, value in self.values.items()]
         lines: list[str] = render("aligned lines", rows, left=(0, 1, 2, 4))
         return lines

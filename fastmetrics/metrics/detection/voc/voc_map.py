@@ -18,6 +18,8 @@ from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.option_numbers import number_value
 from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.results.table_columns import TableColumn
+from fastmetrics._core.results.table_rows import NamedValues
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._core.upper_layers import render
 from fastmetrics._kernels.detection import voc_matching as kernel
@@ -34,6 +36,7 @@ __all__ = ["VocResult", "voc_map"]
 INTERPOLATIONS = ("area", "voc11")
 DIFFICULT = ("ignore", "count")
 MAX_LISTED_CLASSES = 25
+ROW_COUNTS = ("ground_truths", "difficult", "detections", "ignored", "true_positives")
 COUNTS = {"images": "images", "ground_truths": "objects", "detections": "detections"}
 
 
@@ -51,8 +54,10 @@ class VocClass(NamedTuple):
     true_positives: int
 
 
-class VocResult:
+class VocResult(NamedValues):
     """Mean average precision by Pascal VOC's rule; ``float(result)`` is the mean.
+
+    ``result["dog"]`` is the entry of a class in `per_class`; rows are the classes with AP and counts.
 
     Attributes
     ----------
@@ -95,7 +100,7 @@ class VocResult:
         self.map: float = math.fsum(values) / len(values) if values else math.nan
         totals = {
             name: sum(getattr(row, name) for row in self.per_class.values())
-            for name in ("ground_truths", "difficult", "detections", "ignored", "true_positives")
+            for name in ROW_COUNTS
         }
         self.coverage: dict[str, Any] = {
             "images": n_images,
@@ -108,6 +113,20 @@ class VocResult:
 
     def __float__(self) -> float:
         return self.map
+
+    def _named(self) -> dict[Any, VocClass]:
+        return self.per_class
+
+    def _table_columns(self) -> list[TableColumn]:
+        rows = list(self.per_class.values())
+        return [
+            TableColumn("category", "slice", list(self.per_class)),
+            TableColumn("ap", "number", [row.ap for row in rows]),
+            *(TableColumn(name, "count", [getattr(row, name) for row in rows]) for name in ROW_COUNTS),
+        ]
+
+    def _content(self) -> tuple[Any, ...]:
+        return self.per_class, self.coverage, self.undefined, self.signature
 
     def __repr__(self) -> str:
         covered = self.coverage
@@ -134,7 +153,7 @@ class VocResult:
         -------
         dict
         """
-        counts = ("ap", "ground_truths", "difficult", "detections", "ignored", "true_positives")
+        counts = ("ap", *ROW_COUNTS)
         return {
             "map": self.map,
             "per_class": {name: {each: getattr(row, each) for each in counts} for name, row in self.per_class.items()},

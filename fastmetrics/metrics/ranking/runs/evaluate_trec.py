@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, KeysView, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.results.table_columns import TableColumn
+from fastmetrics._core.results.table_rows import NamedValues
 from fastmetrics.metrics.ranking.lists.ids import QuerySegments, TextIds
 from fastmetrics.metrics.ranking.lists.list_measures import (
     JUDGED,
@@ -22,6 +23,7 @@ from fastmetrics.metrics.ranking.lists.list_measures import (
 )
 from fastmetrics.metrics.ranking.runs.graded_rankings import UNJUDGED, GradedRankings, id_bytes
 from fastmetrics.metrics.ranking.runs.join import RowsByQuery, group_by_query, join_run
+from fastmetrics.metrics.ranking.runs.ranking_result import RankingTable
 from fastmetrics.metrics.ranking.runs.trec_files import Progress, TrecFile, TrecQrels, TrecRun, read_qrels, read_run
 from fastmetrics.metrics.ranking.runs.trec_measures import (
     JUDGED_RETRIEVED,
@@ -47,11 +49,11 @@ GEOMETRIC_MEAN_FLOOR = 0.00001  # smaller values count as this one in a geometri
 Value = float | int | str
 
 
-class TrecResult:
+class TrecResult(NamedValues):
     """The evaluation of a run by `evaluate_trec`.
 
-    ``result["map"]`` is a value over all queries; ``"map" in result``, iteration and ``dict(result)`` work as for
-    ``summary``.
+    ``result["map"]`` is a value over all queries; ``"map" in result``, ``result.keys()`` and ``dict(result)`` work as
+    for ``summary``. Rows are a measure and its value over all queries.
 
     Attributes
     ----------
@@ -62,9 +64,9 @@ class TrecResult:
     queries : tuple of str
         The queries evaluated, in the order of their bytes; with ``complete=True`` also those that the run does not
         have.
-    per_query : dict of str to array
-        The values of every query: float64, int64 for counts, or str (``relstring``). Values that trec_eval shows only
-        in its summary are not included.
+    per_query : RankingTable
+        The ``query`` of every row, and its values: float64, int64 for counts, or str (``relstring``). Values that
+        trec_eval shows only in its summary are not included.
     missing : tuple of str
         Queries of the qrels that the run does not have.
     unjudged : tuple of str
@@ -100,33 +102,34 @@ class TrecResult:
         self.runid = runid
         self.summary = dict(summary)
         self.queries = tuple(queries)
-        self.per_query = dict(per_query)
+        self.per_query = RankingTable({"query": np.array(self.queries, dtype=object), **per_query})
         self.missing = tuple(missing)
         self.unjudged = tuple(unjudged)
 
     def __getitem__(self, name: str) -> Value:
-        if name not in self.summary:
-            try:
-                (own,) = trec_metric_names(name)
-            except ValueError:
-                own = name
-            if own not in self.summary:
-                raise KeyError(f"no value {name!r}; this result has {', '.join(self.summary)}")
-            return self.summary[own]
-        return self.summary[name]
+        if name in self.summary:
+            return self.summary[name]
+        try:
+            (own,) = trec_metric_names(name)
+        except ValueError:
+            own = name
+        value: Value = super().__getitem__(own if own in self.summary else name)
+        return value
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.summary
+    def _named(self) -> dict[str, Value]:
+        return self.summary
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.summary)
+    def _table_columns(self) -> list[TableColumn]:
+        values = self.summary.values()
+        texts = [value if isinstance(value, str) else None for value in values]
+        return [
+            TableColumn("measure", "text", list(self.summary)),
+            TableColumn("value", "number", [None if isinstance(value, str) else float(value) for value in values]),
+            *([TableColumn("text", "text", texts)] if any(texts) else []),
+        ]
 
-    def __len__(self) -> int:
-        return len(self.summary)
-
-    def keys(self) -> KeysView[str]:
-        """The names of the values over all queries."""
-        return self.summary.keys()
+    def _content(self) -> tuple[Any, ...]:
+        return self.runid, self.summary, self.per_query._content(), self.missing, self.unjudged
 
     def __repr__(self) -> str:
         return f"TrecResult({self.runid!r}, {len(self.queries):,} queries, {len(self.summary)} values)"
@@ -149,9 +152,10 @@ class TrecResult:
         lines : iterator of str
             Without line ends.
         """
-        if per_query and self.per_query:
-            heads = [f"{name:<22}\t" for name in self.per_query]
-            rows = zip(*(values.tolist() for values in self.per_query.values()), strict=True)
+        columns = self.values_of_queries()
+        if per_query and columns:
+            heads = [f"{name:<22}\t" for name in columns]
+            rows = zip(*columns.values(), strict=True)
             for query, row in zip(self.queries, rows, strict=True):
                 for head, value in zip(heads, row, strict=True):
                     yield f"{head}{query}\t{format_value(value, quote=True)}"
@@ -161,14 +165,19 @@ class TrecResult:
 
     def to_dict(self) -> dict[str, dict[str, Value]]:
         """The values of every query as {query: {name: value}}, as pytrec_eval returns them."""
-        columns = {name: values.tolist() for name, values in self.per_query.items()}
+        columns = self.values_of_queries()
         return {
             query: {name: values[row] for name, values in columns.items()} for row, query in enumerate(self.queries)
         }
 
-    def to_arrow(self) -> pyarrow.Table:
-        """The values of every query as an Arrow table: ``query``, and a column for every value."""
-        return pyarrow.table({"query": pyarrow.array(self.queries, pyarrow.string()), **self.per_query})
+    def values_of_queries(self) -> dict[str, list[Value]]:
+        """The values of every measure, in the order of `queries`.
+
+        Returns
+        -------
+        dict of str to list
+        """
+        return {name: values for name, values in self.per_query.to_dict().items() if name != "query"}
 
 
 def format_value(value: Value, *, quote: bool = False) -> str:

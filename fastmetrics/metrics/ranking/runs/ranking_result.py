@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import chain
 from typing import Any
 
@@ -14,7 +14,9 @@ from fastmetrics._core.exact import divide
 from fastmetrics._core.metric_spec import MetricSpec
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric, Metrics
-from fastmetrics._core.results.column_table import ColumnTable
+from fastmetrics._core.results.column_table import ColumnTable, format_cell
+from fastmetrics._core.results.table_columns import TableColumn
+from fastmetrics._core.results.table_rows import NamedValues
 from fastmetrics._core.upper_layers import render
 from fastmetrics.metrics.ranking.lists import list_measures
 from fastmetrics.metrics.ranking.lists.ids import DictKeys, Ids, docid_order, no_ids
@@ -68,20 +70,15 @@ class RankingTable(ColumnTable):
 
     __slots__ = ()
 
-    def __repr__(self) -> str:
-        rows = [[format_cell(column[row]) for column in self.columns.values()] for row in range(min(len(self), 10))]
-        more = [f"... {len(self):,} rows in all"] if len(self) > len(rows) else []
-        return "\n".join([*render("aligned lines", [list(self.columns), *rows]), *more])
 
-
-class RankingResult:
+class RankingResult(NamedValues):
     """The values of several metrics, with the table of queries and the coverage.
 
     Attributes
     ----------
     values : dict of str to float
         The mean over queries for every metric, by the string that was passed. ``result["ndcg@10"]`` is short for it,
-        and also finds other spellings of the same metric.
+        and also finds other spellings of the same metric. Rows are a metric, its value and its signature.
     per_query : RankingTable
         One row for each query, sorted by key: the key, ``n`` (retrieved), ``n_judged``, ``n_relevant``, and a column
         for each metric.
@@ -121,24 +118,35 @@ class RankingResult:
         return self.values[self._find(metric)]
 
     def __contains__(self, metric: object) -> bool:
-        return metric in self.values
+        try:
+            return bool(self._find(metric))
+        except (KeyError, TypeError):
+            return False
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.values)
+    def _named(self) -> dict[str, float]:
+        return self.values
 
-    def __len__(self) -> int:
-        return len(self.values)
+    def _table_columns(self) -> list[TableColumn]:
+        names = list(self.values)
+        return [
+            TableColumn("metric", "text", names),
+            TableColumn("value", "number", list(self.values.values())),
+            TableColumn("signature", "text", [self.signature(name) for name in names]),
+        ]
 
-    def _find(self, metric: str) -> str:
+    def _content(self) -> tuple[Any, ...]:
+        return self.to_dict(), self.per_query._content()
+
+    def _find(self, metric: Any) -> str:
         if metric in self.values:
-            return metric
+            return str(metric)
         try:
             wanted = registry.parse(metric)
         except ValueError:
             wanted = None
         names = [name for name, (known, _) in self._evaluation.metrics.items() if known == wanted]
         if not names:
-            raise KeyError(f"no {metric!r} in this result; it holds: {', '.join(self.values)}")
+            raise KeyError(f"no {metric!r} in this RankingResult; it has {', '.join(self.values)}")
         return names[0]
 
     def signature(self, metric: str) -> str:
@@ -180,10 +188,6 @@ class RankingResult:
     def __repr__(self) -> str:
         rows = [[name, format_cell(value)] for name, value in self.values.items()]
         return "\n".join([self._evaluation.headline(self.coverage), *render("aligned lines", rows)])
-
-
-def format_cell(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def resolve_metrics(metrics: Metrics | None, options: RunOptions) -> dict[str, tuple[Metric, dict[str, Any]]]:

@@ -21,6 +21,8 @@ from fastmetrics._core.exchange.memory_size import default_memory_limit, format_
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.results.table_columns import TableColumn
+from fastmetrics._core.results.table_rows import Tabular
 from fastmetrics._kernels.formats import trec_files
 from fastmetrics.metrics.ranking.lists.ids import TextIds
 
@@ -51,8 +53,8 @@ RUN = TrecFormat(np.float64, ("query", "Q0", "item", "rank", "score", "tag"), 4,
 QRELS = TrecFormat(np.int64, ("query", "iteration", "item", "relevance"), 3, "a run", 6)
 
 
-class TrecFile:
-    """Rows of a TREC file, in the file's order.
+class TrecFile(Tabular):
+    """Rows of a TREC file, in the file's order: a table, which has the columns of `to_arrow`.
 
     Attributes
     ----------
@@ -80,6 +82,34 @@ class TrecFile:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        """A column: ids as an array of strings, values as numbers."""
+        if column not in self.keys():
+            raise KeyError(f"no column {column!r} in {self.path}; it has {', '.join(self.keys())}")
+        return self.values if column == self._value_name else np.array(getattr(self, column).to_list(), dtype=object)
+
+    def __contains__(self, column: object) -> bool:
+        return column in self.keys()
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return "query", "item", self._value_name
+
+    def _table_columns(self) -> list[TableColumn]:
+        return [TableColumn(name, "array", self[name]) for name in self.keys()]
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """The items of every query with their values, as ranx and pytrec_eval take them.
+
+        Returns
+        -------
+        dict of str to dict
+        """
+        found: dict[str, dict[str, Any]] = {}
+        for query, item, value in self:
+            found.setdefault(query, {})[item] = value
+        return found
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.path!r}, {len(self):,} rows)"
@@ -216,8 +246,8 @@ def read_run(
     Returns
     -------
     run : TrecRun
-        Has ``query`` and ``item`` (spans of the file's bytes), ``score`` (float64), ``tag`` (that of the last line, as
-        in trec_eval), ``path`` and ``to_arrow()``.
+        A table of ``query``, ``item`` and ``score`` (float64); also ``tag`` (that of the last line, as in trec_eval),
+        ``path``, and ``to_dict()``, which has the items of every query.
 
     Raises
     ------
@@ -265,7 +295,8 @@ def read_qrels(
     Returns
     -------
     qrels : TrecQrels
-        Has ``query`` and ``item`` (spans of the file's bytes), ``relevance`` (int64), ``path`` and ``to_arrow()``.
+        A table of ``query``, ``item`` and ``relevance`` (int64); also ``path``, and ``to_dict()``, which has the items
+        of every query.
 
     Raises
     ------

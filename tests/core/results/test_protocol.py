@@ -1,0 +1,209 @@
+"""Every table and report has one protocol: rows, names, equality, and the tables of other libraries."""
+
+import copy
+import math
+import pickle
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import fastmetrics as fm
+from fastmetrics._core.results.table_rows import NamedValues, Tabular
+
+LOG = {
+    "click": [0, 1, 0, 1, 1, 0, 1, 0] * 6,
+    "score": [0.1, 0.8, 0.4, 0.35, 0.9, 0.2, 0.7, 0.6] * 6,
+    "other": [0.2, 0.7, 0.4, 0.45, 0.6, 0.1, 0.8, 0.3] * 6,
+    "channel": ["feed", "search", None] * 16,
+    "user": [1, 2, 3, 4] * 12,
+    "day": np.repeat(np.array(["2024-01-01", "2024-01-02"], "datetime64[D]"), 24),
+}
+QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}, "q3": {"d1": 0}}
+RUN = {"q1": {"d1": 0.3, "d2": 0.9}, "q2": {"d3": 0.5}, "q3": {"d1": 0.5}}
+TRUTH = {"image": [1, 1], "category": ["cat", "dog"], "box": [[0, 0, 40, 40], [50, 50, 20, 20]]}
+FOUND = {"image": [1, 1], "category": ["cat", "cow"], "score": [0.9, 0.8], "box": [[0, 0, 40, 38], [50, 52, 20, 20]]}
+TEXTS = ["the cat sat", "a dog", "it rains"], ["the cat sat down", "the dog", "sun"]
+GROUPS = {"a": ["x", "x", "y", "y"], "b": [1, 1, 2, 2]}
+OPTIONS = {"label": "click", "score": "score"}
+
+
+def trec(folder, name, text):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def qrels_file(folder):
+    return trec(folder, "qrels", "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\n")
+
+
+def run_file(folder):
+    return trec(folder, "run", "q1 Q0 d2 1 0.9 bm25\nq1 Q0 d1 2 0.4 bm25\nq2 Q0 d3 1 inf bm25\n")
+
+
+# Each class with real results; undefined and infinite values among them.
+RESULTS = {
+    "GroupTable": lambda folder: fm.auc_by_group([1, 0, 0, 1, 1], [0.9, 0.3, 0.8, 0.2, 0.1], ["a", "a", "b", "b", "c"]),
+    "GroupTable of two keys": lambda folder: fm.auc_by_group([1, 0, 0, 1], [0.9, 0.3, 0.8, 0.2], GROUPS),
+    "GroupTable of days": lambda folder: fm.auc_by_group(LOG["click"], LOG["score"], LOG["day"]),
+    "ErrorTable": lambda folder: fm.errors_by_group([1.0, 2.0, 3.0], [1.5, 2.5, 2.0], [1, 1, 2]),
+    "RankingTable": lambda folder: fm.evaluate_trec(qrels_file(folder), run_file(folder)).per_query,
+    "RankingResult": lambda folder: ranking(),
+    "TrecResult": lambda folder: fm.evaluate_trec(qrels_file(folder), run_file(folder)),
+    "TrecRun": lambda folder: fm.read_run(run_file(folder)),
+    "TrecQrels": lambda folder: fm.read_qrels(qrels_file(folder)),
+    "RougeResult": lambda folder: fm.rouge_score(*TEXTS),
+    "CocoResult": lambda folder: fm.coco_map(TRUTH, FOUND, box="xywh"),
+    "CategoryTable": lambda folder: fm.coco_map(TRUTH, FOUND, box="xywh").per_class,
+    "VocResult": lambda folder: fm.voc_map(TRUTH, FOUND, box="xywh"),
+    "Report": lambda folder: fm.evaluate(LOG, "auc,gauc,ks", **OPTIONS, group="user", ci=0.9, replicates=20),
+    "Report of slices": lambda folder: fm.evaluate(LOG, "auc,gauc", **OPTIONS, group="user", by=["channel", "day"]),
+    "Report of undefined values": lambda folder: fm.evaluate({**LOG, "click": [1] * 48}, ["auc", "ctr"], **OPTIONS),
+    "Comparison": lambda folder: fm.compare(
+        LOG, ["auc", "logloss"], label="click", scores=["score", "other"], group="user", by="channel"
+    ),
+    "TextComparison": lambda folder: fm.compare_texts(
+        {"first": TEXTS[0] * 4, "second": TEXTS[1] * 4}, TEXTS[1] * 4, ["chrf"], replicates=20
+    ),
+}
+# Results whose classes are numbers or records, which are tested with their protocols, and what computes results.
+OTHERS = {
+    "Accumulator", "AucInterval", "BestThreshold", "BleuScore", "COCO", "COCOeval", "ChrfScore", "Difference",
+    "EqualErrorRate", "Estimate", "Evaluation", "MeteorScore", "Metric", "NistScore", "Result", "RougeScore",
+    "ScoreOrder", "SegmentStatistics", "SignificanceResult", "SystemScore", "Task", "TerScore", "TextFile",
+    "TrainingMetrics", "TukeyResult", "UndefinedMetricWarning",
+}  # fmt: skip
+
+
+def ranking():
+    return fm.evaluate_ranking(metrics=["mrr", "ndcg@3"], run=RUN, qrels=QRELS)
+
+
+def test_every_public_class_is_here():
+    classes = {name for name in fm.__all__ if isinstance(getattr(fm, name), type)}
+    tables = {name.split()[0] for name in RESULTS}
+    assert classes == (tables | OTHERS) & (classes | tables)
+    assert all(issubclass(getattr(fm, name), Tabular) for name in tables & classes)
+    assert not any(issubclass(getattr(fm, name), Tabular) for name in OTHERS & classes)
+
+
+@pytest.fixture(params=RESULTS)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def result(name, tmp_path):
+    found = RESULTS[name](tmp_path)
+    assert type(found).__name__ == name.split()[0]
+    return found
+
+
+def plain(value):
+    """A cell as something that compares: undefined and missing ones as one."""
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    if isinstance(value, dict):
+        return tuple(map(plain, value.values()))
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, pd.Timestamp):
+        value = value.to_pydatetime()
+    return str(value)[:10] if hasattr(value, "isoformat") else value
+
+
+def cells_of(rows):
+    return [[plain(cell) for cell in row] for row in rows]
+
+
+def test_rows_are_named_tuples(result):
+    rows = list(result)
+    assert len(rows) == len(result) > 0
+    names = rows[0]._fields
+    assert all(isinstance(row, tuple) and row._fields == names and len(row) == len(names) for row in rows)
+    assert all(list(row._asdict()) == list(names) for row in rows)
+    for row in rows[:3]:
+        for other in (pickle.loads(pickle.dumps(row)), copy.copy(row), copy.deepcopy(row)):
+            assert other == row
+            assert hash(other) == hash(row)
+        assert plain(getattr(row, names[0])) == plain(row[0])
+        with pytest.raises(AttributeError):
+            row.no_such_column  # noqa: B018
+
+
+def test_libraries_have_the_same_columns_and_rows(result):
+    rows = list(result)
+    names, cells = list(rows[0]._fields), cells_of(rows)
+    table = result.to_arrow()
+    assert table.column_names == names
+    assert cells_of(table.to_pylist() and [row.values() for row in table.to_pylist()]) == cells
+    assert pa.table(result).schema == table.schema
+    for frame in (pd.DataFrame(result), result.to_pandas()):
+        assert list(frame.columns) == names
+        assert cells_of(frame.itertuples(index=False, name=None)) == cells
+    for frame in (pl.DataFrame(result), result.to_polars()):
+        assert frame.columns == names
+        assert cells_of(frame.rows()) == cells
+    assert duckdb.sql("SELECT count(*), count(DISTINCT 1) FROM result").fetchall() == [(len(rows), 1)]
+    assert result.to_csv().count("\n") >= len(rows) + 1
+    assert result._repr_html_().count("<tr") > min(len(rows), 3)
+
+
+def test_names_lead_to_values(result):
+    keys = list(result.keys())
+    assert keys
+    values = dict(result)
+    assert list(values) == keys
+    for key in keys:
+        assert key in result
+    assert "no such name" not in result
+    with pytest.raises(KeyError, match="no such name"):
+        result["no such name"]
+    if isinstance(result, NamedValues):
+        assert len(keys) == len(result)
+
+
+def test_equal_after_pickles_and_copies(name, result, tmp_path):
+    others = [pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result), RESULTS[name](tmp_path)]
+    for other in others:
+        assert other == result
+        assert list(other) == list(result)
+        assert str(other.to_dict()) == str(result.to_dict())
+    assert all(repr(other) == repr(result) for other in others[:3])
+    assert result != 3
+    assert result != list(result)
+
+
+def test_different_results_differ(tmp_path):
+    found = [RESULTS[name](tmp_path) for name in RESULTS]
+    for place, one in enumerate(found):
+        assert [one == other for other in found] == [number == place for number in range(len(found))]
+
+
+def test_one_changed_cell_makes_tables_different():
+    first = fm.auc_by_group([1, 0, 0, 1], [0.9, 0.3, 0.8, 0.2], ["a", "a", "b", "b"])
+    assert first != fm.auc_by_group([1, 0, 1, 0], [0.9, 0.3, 0.8, 0.2], ["a", "a", "b", "b"])
+    assert fm.rouge_score(*TEXTS) != fm.rouge_score(TEXTS[1], TEXTS[0])
+
+
+def test_a_run_is_what_ranx_and_pytrec_eval_take(tmp_path):
+    assert fm.read_qrels(qrels_file(tmp_path)).to_dict() == {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2}}
+    run = fm.read_run(run_file(tmp_path))
+    assert run.to_dict() == {"q1": {"d2": 0.9, "d1": 0.4}, "q2": {"d3": math.inf}}
+    assert run["query"].tolist() == ["q1", "q1", "q2"]
+    assert run["score"] is run.score
+
+
+def test_rows_of_a_report_have_the_attributes_of_their_results():
+    report = fm.evaluate(LOG, "auc,gauc", **OPTIONS, group="user", by="channel")
+    for row, item in zip(report, report.results, strict=True):
+        assert row == item
+        assert (row.slice, row.coverage, row.interval, row.groups) == (
+            item.slice, item.coverage, item.interval, item.groups,
+        )  # fmt: skip
+    assert [row.channel for row in report if row.metric == "auc"] == [None, "feed", "search", None]
