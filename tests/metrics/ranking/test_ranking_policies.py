@@ -124,7 +124,7 @@ def test_result_as_text_and_mapping():
     assert "mrr" in ours
     assert len(ours) == 2
     assert list(ours.keys()) == ["ndcg@10", "mrr"]
-    with pytest.raises(KeyError, match="no .map. in this RankingResult"):
+    with pytest.raises(KeyError, match="no 'map' in this RankingResult"):
         ours["map"]
     signature = ours.signature("ndcg@10")
     assert signature.startswith("ndcg@10|gain:linear|ideal:judged|")
@@ -146,7 +146,7 @@ def test_a_result_can_be_sent_to_another_process():
     ours = fm.evaluate_ranking(QRELS, RUN, METRICS, ties="docid")
     other = pickle.loads(pickle.dumps(ours))
     same(other, ours)
-    assert [other.signature(name) for name in other.keys()] == [ours.signature(name) for name in ours.keys()]
+    assert [other.signature(name) for name in dict(other)] == [ours.signature(name) for name in dict(ours)]
     assert repr(other) == repr(ours)
 
 

@@ -11,6 +11,6 @@ def same(first, second):
     """Assert equal values (all bits), equal tables and equal coverage."""
     assert first.values == second.values
     tables = first.per_query, second.per_query
-    for name in tables[0].keys():
+    for name in dict(tables[0]):
         np.testing.assert_array_equal(tables[0][name], tables[1][name])
     assert first.coverage == second.coverage
