@@ -27,6 +27,7 @@ upper_layers.RENDERERS |= {
 }
 upper_layers.ENTRY_POINTS |= {
     "evaluate": f"{__name__}.engine.evaluate:evaluate",
+    "question": f"{__name__}.engine.evaluation.evaluation:Evaluation",
     "plan": f"{__name__}.distributed.plan:plan_question",
 }
 

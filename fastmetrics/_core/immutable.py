@@ -55,7 +55,7 @@ def comparable(value: Any) -> Any:
     if isinstance(value, float):
         return value if value == value else "undefined"
     if isinstance(value, (tuple, list)):
-        return type(value).__name__, [comparable(inner) for inner in value]
+        return [comparable(inner) for inner in value]
     if isinstance(value, Mapping):
         return {comparable(key): comparable(inner) for key, inner in value.items()}
     return comparable(value.tolist()) if hasattr(value, "tolist") else value

@@ -6,7 +6,7 @@ Plain Python: a comparison can be read, printed, written and unpickled without p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from fastmetrics._core.comparison.difference import (
     COLUMN_NAMES,
@@ -19,7 +19,14 @@ from fastmetrics._core.comparison.difference import (
 )
 from fastmetrics._core.immutable import EMPTY, FrozenDict
 from fastmetrics._core.results.flat_names import flat_metrics
-from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, question_as_dict, tasks_as_dicts
+from fastmetrics._core.results.json_results import as_json_value, with_types
+from fastmetrics._core.results.result_set import (
+    ResultSet,
+    TaskRows,
+    about_of_document,
+    question_as_dict,
+    tasks_as_dicts,
+)
 from fastmetrics._core.results.slice_order import MOST, check_count, worst_first
 from fastmetrics._core.results.table_columns import TableColumn, interval_columns, slice_columns
 from fastmetrics._core.upper_layers import render
@@ -92,6 +99,8 @@ class Comparison(ResultSet[Difference]):
     )  # fmt: skip
     _noun = "comparison"
     _item_noun = _lookup = "difference"
+    _items_key = "differences"
+    _schema = SCHEMA_VERSION
 
     differences: tuple[Difference, ...]
     level: float | None
@@ -219,7 +228,7 @@ class Comparison(ResultSet[Difference]):
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain Python with JSON types. NaN becomes None; its reason is beside it."""
-        return {
+        fields = {
             "schema": SCHEMA_VERSION,
             "version": self.version,
             "level": self.level,
@@ -235,6 +244,18 @@ class Comparison(ResultSet[Difference]):
             **question_as_dict(self.evaluation),
             "differences": [one.to_dict() for one in self.differences],
         }
+        return with_types(fields, {"bins": self.bins})
+
+    @classmethod
+    def _of_document(cls, document: dict[str, Any]) -> Self:
+        about: dict[str, Any] = {name: document.get(name) for name in ("level", "correction", "unit", "rows")}
+        differences = [Difference._of_dict(fields) for fields in document["differences"]]
+        return cls(differences, **about, **about_of_document(document), **cls._more_of_document(document))
+
+    @classmethod
+    def _more_of_document(cls, document: dict[str, Any]) -> dict[str, Any]:
+        """Further arguments, of a subclass."""
+        return {}
 
     def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
         """The comparison as an HTML page: differences with plotted intervals, p-values, units won and lost.

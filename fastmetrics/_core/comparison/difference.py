@@ -10,7 +10,7 @@ from fastmetrics._core.elementary import log
 from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
 from fastmetrics._core.inference.verdicts import CANNOT_TELL
 from fastmetrics._core.results.flat_names import NamedNumbers
-from fastmetrics._core.results.result_set import as_json_value
+from fastmetrics._core.results.json_results import as_json_value, restored, with_types
 from fastmetrics._core.results.slice_order import badness_of
 from fastmetrics._core.results.table_columns import INTERVAL_ENDS, Kind, interval_fields
 
@@ -26,6 +26,8 @@ NUMBERS = (
     "baseline_value", "other_value", "difference", "standard_error", "df", "change", "verdict_level", "margin",
     "detectable", "pvalue", "log_pvalue", "adjusted_pvalue",
 )  # fmt: skip
+# Those that are numbers in every difference: NaN where others are None.
+DEFINED = ("baseline_value", "other_value", "difference", "change", "pvalue", "log_pvalue", "adjusted_pvalue")
 # The kinds of columns of a table; the others are texts.
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(NUMBERS, "number"),
@@ -212,11 +214,23 @@ class Difference(Immutable):
         for name in FIELDS:
             value = getattr(self, name)
             fields |= interval_fields(value, INTERVALS[name]) if name in INTERVALS else {name: value}
+        values = fields
         fields = {name: as_json_value(value) for name, value in fields.items()}
         for name in ("label", "reason", "task"):
             if fields[name] is None:
                 del fields[name]
-        return fields
+        return with_types(fields, values, DEFINED)
+
+    @classmethod
+    def _of_dict(cls, fields: dict[str, Any]) -> Difference:
+        """The difference that `to_dict` wrote."""
+        own: dict[str, Any] = restored(fields, fields.get("types"))
+        own |= {name: math.nan for name in DEFINED if own[name] is None}
+        for name, prefix in INTERVALS.items():
+            low, high = (own[prefix + end] for end in INTERVAL_ENDS)
+            own[name] = None if low is None else (low, high)
+        values: dict[str, Any] = {name: own.get(name) for name in FIELDS}
+        return Difference(**values)
 
 
 def named_numbers(one: Difference) -> NamedNumbers:

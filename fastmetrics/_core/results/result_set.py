@@ -6,19 +6,21 @@ matches says which attributes to name.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.results.json_results import as_json_value, read_document, restored
 from fastmetrics._core.results.table_rows import TableRow, Tabular, row_class
-from fastmetrics._core.upper_layers import render
+from fastmetrics._core.upper_layers import ENTRY_POINTS, load, render
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from fastmetrics._core.registry import Metric
 
 Item = TypeVar("Item")
@@ -73,6 +75,8 @@ class ResultSet(Immutable, Tabular, Generic[Item]):
     _noun: ClassVar[str]  # of the whole; the name of its renderers
     _item_noun: ClassVar[str]
     _lookup: ClassVar[str]  # the call that looks up one item, in messages
+    _items_key: ClassVar[str]  # of the items in JSON
+    _schema: ClassVar[int]  # the version of its JSON
 
     @property
     def _items(self) -> Sequence[Any]:
@@ -176,6 +180,32 @@ class ResultSet(Immutable, Tabular, Generic[Item]):
 
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
+    @classmethod
+    def from_json(cls, source: str | bytes | PathLike[str]) -> Self:
+        """The result that `to_json` wrote: equal to it, undefined and infinite values included.
+
+        Run time and plots are not in JSON.
+
+        Parameters
+        ----------
+        source : str, bytes or path-like
+            The text of `to_json`, or the path of a file of it: ``from_json(Path("report.json"))``.
+
+        Raises
+        ------
+        ValueError
+            The text is no JSON of such a result, or of another schema.
+        """
+        document = read_document(source, cls._noun, cls._items_key, cls._schema)
+        try:
+            return cls._of_document(document)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError(f"this JSON of a {cls._noun} is damaged: {type(error).__name__} {error}") from error
+
+    @classmethod
+    def _of_document(cls, document: dict[str, Any]) -> Self:
+        raise NotImplementedError
+
     def to_markdown(self, digits: int | None = None) -> str:
         """The table of ``print`` as Markdown, with its notes below it.
 
@@ -220,19 +250,6 @@ def plain_repr(value: Any) -> str:
     return repr(dict(value) if isinstance(value, Mapping) else value)
 
 
-def as_json_value(value: Any) -> Any:
-    """Convert to types of JSON. Values of other types become text."""
-    if isinstance(value, Mapping):
-        return {str(key): as_json_value(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_json_value(inner) for inner in value]
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
-
-
 def tasks_as_dicts(tasks: Mapping[str, TaskRows]) -> dict[str, Any]:
     """The rows of tasks as plain Python for JSON; nothing if there are none."""
     return {"tasks": {name: task_as_dict(rows) for name, rows in tasks.items()}} if tasks else {}
@@ -253,3 +270,18 @@ def task_as_dict(rows: TaskRows) -> dict[str, Any]:
     if rows.filtered is None:
         del fields["filtered"]
     return {name: as_json_value(value) for name, value in fields.items()}
+
+
+def about_of_document(document: dict[str, Any]) -> dict[str, Any]:
+    """What reports and comparisons say of their rows, as arguments of `__init__`."""
+    types = document.get("types", {})
+    names = ("columns", "dropped", "bins", "small_slices", "notes")
+    about = {name: restored(document[name], types.get(name)) for name in names if name in document}
+    tasks = restored(document.get("tasks", {}))
+    question = document.get("evaluation")
+    return about | {
+        "version": document["version"],
+        "filtered": document.get("filtered"),
+        "tasks": {name: TaskRows(**rows) for name, rows in tasks.items()},
+        "evaluation": None if question is None else load(ENTRY_POINTS["question"]).from_dict(question),
+    }

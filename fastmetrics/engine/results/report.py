@@ -9,8 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.immutable import EMPTY, freeze
+from fastmetrics._core.results.class_matrix import ClassMatrix, LabelTable
 from fastmetrics._core.results.flat_names import NamedNumbers, flat_metrics
-from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, question_as_dict, tasks_as_dicts
+from fastmetrics._core.results.json_results import as_json_value, restored, with_types
+from fastmetrics._core.results.result_set import (
+    ResultSet,
+    TaskRows,
+    about_of_document,
+    question_as_dict,
+    tasks_as_dicts,
+)
 from fastmetrics._core.results.slice_order import MOST, badness_of, check_count, worst_first
 from fastmetrics._core.results.table_columns import TableColumn, interval_columns, interval_fields, slice_columns
 from fastmetrics._core.upper_layers import render
@@ -26,7 +34,6 @@ if TYPE_CHECKING:
 
     from fastmetrics._core.plot import Plot
     from fastmetrics._core.registry import Metric
-    from fastmetrics._core.results.class_matrix import ClassMatrix, LabelTable
     from fastmetrics._core.types.options import Normalize, PlotName
     from fastmetrics.engine.evaluation.evaluation import Evaluation
 
@@ -97,6 +104,8 @@ class Report(ResultSet[Result]):
     _noun = "report"
     _item_noun = "result"
     _lookup = "report.value"
+    _items_key = "results"
+    _schema = SCHEMA_VERSION
 
     results: tuple[Result, ...]
     rows: int
@@ -247,7 +256,7 @@ class Report(ResultSet[Result]):
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain Python with types of JSON only. NaN becomes None, and the result has a reason."""
-        return {
+        fields = {
             "schema": SCHEMA_VERSION,
             "version": self.version,
             "rows": self.rows,
@@ -263,6 +272,26 @@ class Report(ResultSet[Result]):
             **tables_as_dicts("confusion_matrices", self.confusion_matrices),
             **tables_as_dicts("label_tables", self.label_tables),
         }
+        typed = {
+            "bins": self.bins,
+            "confusion_matrices": [table._asdict() for table in self.confusion_matrices],
+            "label_tables": [table._asdict() for table in self.label_tables],
+        }
+        return with_types(fields, typed)
+
+    @classmethod
+    def _of_document(cls, document: dict[str, Any]) -> Report:
+        types = document.get("types", {})
+        matrices, tables = (
+            restored(document.get(key, []), types.get(key)) for key in ("confusion_matrices", "label_tables")
+        )
+        results = [Result._of_dict(fields) for fields in document["results"]]
+        report = cls(results, rows=document["rows"], **about_of_document(document))
+        return attach_matrices(
+            report,
+            [ClassMatrix(**{name: table[name] for name in ClassMatrix._fields}) for table in matrices],
+            [LabelTable(**{name: table[name] for name in LabelTable._fields}) for table in tables],
+        )
 
     def plot(
         self,

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastmetrics._core.immutable import Immutable, freeze
-from fastmetrics._core.results.result_set import as_json_value
+from fastmetrics._core.results.json_results import as_json_value, restored, with_types
 from fastmetrics._core.results.table_columns import interval_fields
 
 __all__ = ["Result"]
+
+COUNTED = ("standard_error", "df", "n_units", "n_effective", "rows", "positives")
 
 
 class Result(Immutable):
@@ -155,17 +157,36 @@ class Result(Immutable):
         if self.interval is not None:
             fields |= {name: as_json_value(end) for name, end in interval_fields(self.interval).items()}
         fields |= {
-            name: count
-            for name in ("standard_error", "df", "n_units", "n_effective", "rows", "positives", "groups")
+            name: as_json_value(count)
+            for name in (*COUNTED, "groups")
             if (count := getattr(self, name)) is not None
         }
-        if fields["value"] is None:
-            fields["reason"] = self.reason_of_null
-        return fields
+        if fields["value"] is None or self.reason is not None:
+            fields["reason"] = self.reason_of_null or self.reason
+        names = ("slice", "value", "coverage", "ci_low", "ci_high", "standard_error", "df")
+        return with_types(fields, {name: getattr(self, name) for name in names}, ("value",))
+
+    @classmethod
+    def _of_dict(cls, fields: dict[str, Any]) -> Result:
+        """The result that `to_dict` wrote."""
+        own: dict[str, Any] = restored(fields, fields.get("types"))
+        value = float("nan") if own["value"] is None else own["value"]
+        reason = own.get("reason")
+        known = {name: own.get(name) for name in ("label", "task", *COUNTED)}
+        return Result(
+            own["metric"], own["score"], own["slice"], value, own["signature"], own["coverage"],
+            None if reason == reason_of_value(value) else reason,
+            interval=(own["ci_low"], own["ci_high"]) if "ci_low" in own else None, **known,
+        )  # fmt: skip
 
     @property
     def reason_of_null(self) -> str | None:
         """Why JSON has no number for the value; None if it has one."""
         if math.isfinite(self.value):
             return None
-        return self.reason or ("undefined" if math.isnan(self.value) else f"the value is {self.value}")
+        return self.reason or reason_of_value(self.value)
+
+
+def reason_of_value(value: float) -> str:
+    """The reason of a value that is no finite number and has no other reason."""
+    return "undefined" if math.isnan(value) else f"the value is {value}"

@@ -93,6 +93,14 @@ class TextComparison(Comparison):
             }
         }
 
+    @classmethod
+    def _more_of_document(cls, document: dict[str, Any]) -> dict[str, Any]:
+        systems = document["systems"]
+        return {"systems": {
+            name: {metric: SystemScore(**score) for metric, score in by_metric.items()}
+            for name, by_metric in systems.items()
+        }}  # fmt: skip
+
 
 class TextComparisonPlan(NamedTuple):
     """The options of a comparison, checked."""

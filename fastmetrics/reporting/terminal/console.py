@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
-from fastmetrics._core.results.result_set import as_json_value
+from fastmetrics._core.results.json_results import as_json_value
 from fastmetrics._version import __version__
 from fastmetrics.reporting.number_formats import ALL_DIGITS
 from fastmetrics.reporting.tables import Table
