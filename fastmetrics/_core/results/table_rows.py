@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, KeysView, Sequence
+from collections.abc import ItemsView, Iterator, KeysView, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -196,3 +196,7 @@ class NamedValues(Tabular):
     def keys(self) -> KeysView[Any]:
         """The names: ``dict(result)`` has their values."""
         return self._named().keys()
+
+    def items(self) -> ItemsView[Any, Any]:
+        """The names with their values."""
+        return self._named().items()
