@@ -164,7 +164,7 @@ def summary_table(names: Sequence[str], results: "Sequence[CocoResult]", digits:
     columns = name_and_number_columns([first, "IoU", "area"], ["detections", *values])
     rows = [
         [*results[0].describe(name), *(format_measure(result[name], digits) for result in results)]
-        for name in results[0]
+        for name in dict(results[0])
     ]
     return Table(columns, rows)
 
@@ -174,7 +174,7 @@ def category_table(names: Sequence[str], results: "Sequence[CocoResult]", digits
     tables = [result.per_class for result in results]
     first = tables[0]
     label = "name" if "name" in first else "category"
-    columns = [column for column in first if column not in ("category", "name")]
+    columns = [column for column in first.columns if column not in ("category", "name")]
     counts = [column for column in columns if first[column].dtype.kind == "i"]
     values = [column for column in columns if column not in counts]
     for_people = digits is not None
@@ -251,7 +251,7 @@ def notes_of(result: "CocoResult") -> list[str]:
 def coco_lines(result: "CocoResult") -> list[str]:
     """The lines that pycocotools prints; undefined values are -1."""
     lines = []
-    for name in result:
+    for name in dict(result):
         kind, thresholds, area, limit = result.describe(name)
         value = -1.0 if math.isnan(result[name]) else result[name]
         title = f"{LONG_NAMES[kind[1:]]:<18} ({kind})"

@@ -90,7 +90,7 @@ def precisions_and_recalls(result: Any) -> Components:
 def result_lines(result: Any, digits: int, score_only: bool) -> list[str]:
     """A line for every type."""
     if score_only:
-        return [f"{score.fmeasure:.{digits}f}" for score in result.values()]
+        return [f"{score.fmeasure:.{digits}f}" for score in dict(result).values()]
     signature = "|".join(field for field in result.signature.split("|") if not field.startswith("types:"))
     return [
         f"{name}|{signature} = {score.fmeasure:.{digits}f} "
