@@ -104,7 +104,7 @@ def test_rouge_of_pairs_and_of_systems(folder):
     done = run("rouge", "ref.txt", "-i", "bad.txt", "good.txt", "-m", "rouge1 rougeL", folder=folder)
     lines = [line.replace("*", "").split() for line in done.stdout.splitlines()]
     wanted = [fm.rouge_score(lines, REFERENCE, ["rouge1", "rougeL"]) for lines in (BAD, GOOD)]
-    rows = [[f"{own.fmeasure:.4f}" for own in result.values()] for result in wanted]
+    rows = [[f"{own.fmeasure:.4f}" for own in dict(result).values()] for result in wanted]
     assert lines[:3] == [["system", "rouge1", "rougeL"], ["bad.txt", *rows[0]], ["good.txt", *rows[1]]]
     pairs = run("rouge", "ref.txt", "-i", "bad.txt", "-sl", "-m", "rouge1,rougeL", "-f", "csv", folder=folder).stdout
     table = list(csv.DictReader(pairs.splitlines()))
