@@ -170,7 +170,7 @@ def fuzz_texts(rng: random.Random, folder: Path) -> None:
         if round(float(of_equal), 9) not in OF_EQUAL_TEXTS.get(name, [round(float(of_equal), 9)]):
             raise AssertionError(f"{name} is {of_equal} of equal texts {texts[0]!r}, {options}")
     rouge = fm.rouge_score(texts[:1], [texts[1:]], stem=rng.random() < 0.5)
-    if not all(0 <= score.fmeasure <= 1 for score in rouge.values()):
+    if not all(0 <= score.fmeasure <= 1 for score in dict(rouge).values()):
         raise AssertionError(f"rouge is {rouge} of {texts!r}")
 
 
