@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fastmetrics._core.columns.probability_types import describe_sums
+from fastmetrics._core.columns.array_types import describe_sums
 from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.decided_differences import OpenDifference, decide
 from fastmetrics._core.comparison.difference import Difference

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.columns.probability_types import describe_sums
+from fastmetrics._core.columns.array_types import describe_sums
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import counted, format_coverage_value

@@ -258,6 +258,7 @@ class TestInputs:
             "negative stride": lambda column: column[::-1].copy()[::-1],
             "column of a matrix": lambda column: np.stack([column, column], axis=1)[:, 0],
             "byte-swapped": lambda column: column.astype(column.dtype.newbyteorder()),
+            "of ctypes": lambda column: column.astype(column.dtype.newbyteorder("<")),
             "byte-swapped and strided": lambda column: np.repeat(column.astype(column.dtype.newbyteorder()), 2)[::2],
             "unaligned": unaligned,
             "broadcast": None,

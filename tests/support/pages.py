@@ -8,6 +8,7 @@ value. A console block has commands and their output. Commands of a bash block s
 import ast
 import doctest
 import io
+import linecache
 import re
 import shlex
 import sys
@@ -26,8 +27,11 @@ OTHER_PROGRAMS = ("pip", "apt-get", "python3", ".venv/bin/pip", "source")
 NOT_RUN = ("fuzz", "conformance")
 
 
-def run_page(text, name):
-    """Run the blocks that have no mark; return the number of blocks, examples and commands that ran."""
+def run_page(text, name, may_warn=False):
+    """Run the blocks that have no mark; return the number of blocks, examples and commands that ran.
+
+    Warnings are errors, unless the page calls other tools that `may_warn`.
+    """
     namespace, counts = {"__name__": "__main__"}, {"blocks": 0, "values": 0, "commands": 0}
     for block in BLOCKS.finditer(text):
         if (block["mark"] or "").startswith("file "):
@@ -36,7 +40,7 @@ def run_page(text, name):
             continue
         counts["blocks"] += 1
         with warnings.catch_warnings():
-            warnings.simplefilter("error")
+            warnings.simplefilter("ignore" if may_warn else "error")
             line = text.count("\n", 0, block.start("code"))
             RUNNERS[block["language"]](block["code"], namespace, counts, f"{name}, line {line + 1}")
     return counts
@@ -51,10 +55,11 @@ def run_python(code, namespace, counts, where):
         counts["values"] += len(session.examples)
         return
     lines = code.splitlines()
+    linecache.cache[where] = (len(code), None, code.splitlines(True), where)  # CatBoost reads the source of a class
     for node in ast.parse(code).body:
         stated = comment_value(lines[node.end_lineno - 1]) if isinstance(node, ast.Expr) else None
         if stated is None:
-            exec(ast.unparse(node), namespace)
+            exec(compile(ast.Module([node], []), where, "exec"), namespace)
         else:
             assert eval(ast.unparse(node), namespace) == stated[0], f"{where}: {ast.unparse(node)}"
             counts["values"] += 1

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.array_types import numpy_array
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, Rows, block_bounds, map_reduce
 from fastmetrics._core.columns.weights import as_weights, scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple
@@ -197,7 +198,7 @@ def require_sequence(values: Any, name: str, what: str) -> Any:
     if isinstance(values, np.ndarray) and values.ndim:
         return values
     if hasattr(values, "__array__") and not hasattr(values, "__len__"):
-        values = np.asarray(values)
+        values = numpy_array(values, name)
     is_sparse = hasattr(values, "nnz") and hasattr(values, "toarray")
     is_scalar = isinstance(values, (str, bytes)) or not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0
     if is_scalar or is_sparse:

@@ -36,7 +36,7 @@ def read_labels(values: Any, name: str, one_label: bool = False) -> Target:
     A sparse matrix must have several columns, or one if `one_label`.
     """
     if type(values) is np.ndarray:
-        array = validation.as_array(values, name) if values.dtype.kind in "VmM" else values
+        array = validation.as_array(values, name)
     elif is_sparse(values):
         array = densify(values, name, one_label)
     elif isinstance(values, (str, bytes)) or values is None or not validation.is_array_like(values):

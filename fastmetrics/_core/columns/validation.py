@@ -15,7 +15,7 @@ import numpy as np
 
 from fastmetrics._core import parallel
 from fastmetrics._core.columns import arrow_columns
-from fastmetrics._core.columns.probability_types import bfloat16_values, is_bfloat16
+from fastmetrics._core.columns.array_types import numpy_array, plain_values, unnamed_order
 from fastmetrics._core.option_numbers import integer_value, number_value
 from fastmetrics._core.optional_imports import types
 from fastmetrics._core.suggestions import advice_for_classes
@@ -50,7 +50,8 @@ def is_array_like(values: Any) -> bool:
 def as_array(values: Any, name: str) -> np.ndarray:
     """Any array-like as a NumPy array: NumPy, sequences, pandas, polars, Arrow, objects with the array protocol."""
     if type(values) is np.ndarray:
-        return values if values.dtype.kind not in "VmM" else unusual_values(values, name)
+        is_plain = values.dtype.isbuiltin == 1 and values.dtype.kind not in "mM"
+        return values if is_plain else unusual_values(values, name)
     if isinstance(values, (str, bytes)) or values is None:
         raise InputError(f"{name} must be an array of rows; found {type(values).__name__}")
     if type(values).__module__.partition(".")[0] == "pyarrow":
@@ -60,13 +61,12 @@ def as_array(values: Any, name: str) -> np.ndarray:
     if isinstance(values, (list, tuple)):
         if type(values) is list and (numbers := column_checks.read_numbers(values)) is not None:
             return numbers
+        values = plain_values(values, name)
         check_nested(values, name)
         check_masked_items(values, name)
     check_nulls(values, name)
-    if is_bfloat16(values):
-        return bfloat16_values(values)
     try:
-        return np.asarray(values)
+        return numpy_array(values, name)
     except ValueError as error:
         raise ValueError(
             f"{name} must be an array with rows of one length; found {type(values).__name__} ({error})"
@@ -74,13 +74,13 @@ def as_array(values: Any, name: str) -> np.ndarray:
 
 
 def unusual_values(values: np.ndarray, name: str) -> np.ndarray:
-    """An array of bfloat16, of times, of which none may be NaT, or of records."""
-    if values.dtype.kind == "V":
-        return bfloat16_values(values) if is_bfloat16(values) else values
+    """An array of times, of which none may be NaT, of a type that NumPy lacks, of named byte order, or of records."""
+    if values.dtype.kind not in "mM":
+        return numpy_array(values, name)
     missing = np.isnat(values)
     if missing.any():
         raise ValueError(f"{name} has NaT at row {int(np.argwhere(missing)[0][0])}")
-    return values
+    return unnamed_order(values)
 
 
 def narrow_integers(wide: Any, name: str) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import label_columns, validation
+from fastmetrics._core.columns.array_types import noted_distance, sum_tolerance
 from fastmetrics._core.columns.arrow_columns import entry_type, is_list, widened_epsilon
 from fastmetrics._core.columns.label_codes import LabelCodes
 from fastmetrics._core.columns.label_columns import (
@@ -24,7 +25,6 @@ from fastmetrics._core.columns.label_columns import (
     TEXT,
     LabelColumn,
 )
-from fastmetrics._core.columns.probability_types import noted_distance, sum_tolerance
 from fastmetrics._core.kinds import Distribution, Vector
 from fastmetrics._core.metric_strings import format_value
 from fastmetrics._core.optional_imports import compute, pyarrow, types

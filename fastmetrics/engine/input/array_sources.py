@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import object_keys
+from fastmetrics._core.columns.array_types import plain_values
 from fastmetrics._core.columns.arrow_columns import wide_integers
 from fastmetrics._core.columns.group_keys import has_objects
-from fastmetrics._core.columns.probability_types import widen_bfloat16
 from fastmetrics._core.columns.validation import LISTED_COLUMNS, check_masked_items
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line
@@ -130,7 +130,7 @@ def count_rows(name: object, values: Any) -> int:
 
 def arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.ChunkedArray:
     """One column of a dict, without a copy if Arrow can wrap the buffer. With `lists`, values may be lists."""
-    values = widen_bfloat16(values)
+    values = plain_values(values, f"data[{name!r}]")
     try:
         is_matrix = lists and getattr(values, "ndim", 1) == 2 and hasattr(values, "__array__")
         column = convert_matrix(name, np.asanyarray(values)) if is_matrix else convert_column(name, values)

@@ -125,7 +125,7 @@ def count_matrix(
     found = count_or_match(y_true, y_pred, labels, sample_weight, n_threads)
     if isinstance(found, counting.ConfusionCounts):
         return found.counts
-    are_integers = sample_weight is not None and has_integer_sums(np.asarray(sample_weight))
+    are_integers = sample_weight is not None and has_integer_sums(validation.as_array(sample_weight, "sample_weight"))
     if isinstance(found, counting.WeighedCells):
         return weigh_matrix(found, are_integers)
     n, first, second, weights = found
@@ -319,8 +319,9 @@ def multilabel_confusion_matrix(
     dtype: np.dtype[Any] = tp.dtype
     if counts.kind != targets.MULTILABEL and sample_weight is None and not counts.any_right:
         dtype = np.dtype(np.float64)
-    elif samplewise and sample_weight is not None and np.asarray(sample_weight).dtype.kind in "biu":
-        dtype = np.dtype(np.int64)
+    elif samplewise and sample_weight is not None:
+        has_integers = validation.as_array(sample_weight, "sample_weight").dtype.kind in "biu"
+        dtype = np.dtype(np.int64) if has_integers else dtype
     return np.array((tn, fp, fn, tp), dtype).T.reshape(-1, 2, 2)
 
 

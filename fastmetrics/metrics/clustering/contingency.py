@@ -402,7 +402,7 @@ class PartitionLabels(NamedTuple):
 def read_partition_labels(values: Any, name: str) -> PartitionLabels:
     """Read one column of labels of any type."""
     if type(values) is np.ndarray and values.ndim == 1 and values.dtype.char in INT64_TYPES:
-        return PartitionLabels(validation.contiguous(values), cast_to(values.dtype))
+        return PartitionLabels(validation.contiguous(validation.as_array(values, name)), cast_to(values.dtype))
     if class_labels.is_sparse(values):
         raise validation.InputError(f"{name} must be one column of labels; found a sparse matrix")
     target = class_labels.read_labels(values, name)

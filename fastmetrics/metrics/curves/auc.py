@@ -10,9 +10,9 @@ import numpy as np
 
 from fastmetrics._core.columns import class_labels as labelled
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.array_types import machine_epsilon, sum_tolerance
 from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
 from fastmetrics._core.columns.categorical import CategoricalColumn
-from fastmetrics._core.columns.probability_types import machine_epsilon, sum_tolerance
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, check_infinities, order_rows

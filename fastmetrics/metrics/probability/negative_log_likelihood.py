@@ -8,8 +8,8 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.array_types import machine_epsilon
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
-from fastmetrics._core.columns.probability_types import machine_epsilon
 from fastmetrics._core.columns.row_blocks import block_bounds, map_reduce
 from fastmetrics._core.columns.weights import as_weights, scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple

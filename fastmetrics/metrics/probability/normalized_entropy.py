@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.array_types import is_float16
 from fastmetrics._core.columns.binary_probabilities import (
     NO_WEIGHT,
     LabelCounts,
@@ -16,7 +17,6 @@ from fastmetrics._core.columns.binary_probabilities import (
     row_coverage,
     warn_and_unwrap,
 )
-from fastmetrics._core.columns.probability_types import is_float16
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.elementary import log, log1p
 from fastmetrics._core.exact import divide, quotients

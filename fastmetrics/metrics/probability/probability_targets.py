@@ -14,6 +14,7 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.array_types import SUM_TOLERANCE, machine_epsilon
 from fastmetrics._core.columns.binary_probabilities import (
     LabelCounts,
     check_sampling_rate,
@@ -34,7 +35,6 @@ from fastmetrics._core.columns.class_labels import (
     read_labels,
     type_of_target,
 )
-from fastmetrics._core.columns.probability_types import SUM_TOLERANCE, machine_epsilon
 from fastmetrics._core.columns.row_blocks import Rows, map_reduce
 from fastmetrics._core.columns.weights import scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple

@@ -275,7 +275,7 @@ def check_targets(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int |
     # As in scikit-learn, only arguments with a dtype count: lists do not.
     types = [column.dtype for values, column in zip((y_true, y_pred), columns, strict=True) if hasattr(values, "dtype")]
     if weights is not None and hasattr(sample_weight, "dtype"):
-        types.append(np.asarray(sample_weight).dtype)
+        types.append(validation.as_array(sample_weight, "sample_weight").dtype)
     return NumericTargets(targets, predictions, weights, widest_float_type(types), difference_dtype, threads)
 
 

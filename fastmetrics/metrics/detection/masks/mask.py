@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.array_types import plain_values
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._kernels.detection import masks as kernel
 from fastmetrics.metrics.detection.group_ious import fill_mask_ious
@@ -239,6 +240,7 @@ def as_masks(masks: Any, name: str, size: Any, n_threads: int | None) -> Masks:
     image_size = None if size is None else check_size(size)
     if isinstance(masks, Masks):
         return masks
+    masks = plain_values(masks, name)
     if isinstance(masks, np.ndarray) and masks.dtype != object:
         if masks.ndim != 3:
             raise ValueError(f"{name} must have the shape (n, height, width) as an array; found {masks.shape}")

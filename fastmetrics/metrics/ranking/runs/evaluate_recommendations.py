@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.array_types import plain_values
 from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.parallel import count_threads
 from fastmetrics.metrics.ranking.lists import list_measures
@@ -114,8 +115,8 @@ def evaluate_recommendations(
     threads = count_threads(n_threads)
     options = RunOptions("stable", empty, as_relevance_level(relevance_level))
     resolved = resolve_metrics(metrics, options)
-    lists = read_lists(recommended, padding)
-    truth = read_truth(relevant)
+    lists = read_lists(plain_values(recommended, "recommended"), padding)
+    truth = read_truth(plain_values(relevant, "relevant"))
     validation.check_lengths(lists.n_queries, truth.n_queries, "recommended", "relevant")
     if lists.n_queries == 0:
         raise ValueError("recommended is empty: at least one user is needed")

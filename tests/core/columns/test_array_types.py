@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import fastmetrics as fm
-from fastmetrics._core.columns.probability_types import machine_epsilon, sum_tolerance
+from fastmetrics._core.columns.array_types import machine_epsilon, sum_tolerance
 from support.cases import assert_raises, each_case
 from support.peers import pandas
 
