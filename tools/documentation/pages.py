@@ -24,7 +24,8 @@ GUIDES = {
     "ctr": "Click logs", "ranking": "Ranked lists", "recommendation": "Recommendations", "significance": "Significance",
     "inputs": "Files, tables, streams", "expressions": "Filters and expressions", "jobs": "Scoring jobs",
     "spark": "Spark", "distributed": "Other engines",
-    "training": "Training loops", "integrations": "Other tools", "cli": "Command line", "text": "Text", "detection": "Detection",
+    "training": "Training loops", "integrations": "Other tools", "cli": "Command line",
+    "text": "Text", "detection": "Detection",
     "clustering": "Clustering", "reports": "Reports and plots", "sklearn": "In place of scikit-learn",
     "trec": "trec_eval's measures", "types": "Types", "extending": "Metrics of your own",
 }  # fmt: skip
