@@ -8,7 +8,7 @@ import pytest
 
 import fastmetrics as fm
 from support.hostile import changing_arrays
-from support.tensors import TensorWithGradients
+from support.hostile.tensors import TensorWithGradients
 
 ROWS = 100
 LOG = {
