@@ -104,10 +104,12 @@ def evaluate(
         group. Metrics that are computed inside groups need it, and intervals resample by it; others do not read it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
-    where : str or expression, optional
-        Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
+    where : str, expression or mask, optional
+        Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; an
+        expression of polars or pyarrow; or a mask, a boolean for each row of the log in the order of its rows. Rows for
         which it is false or null are left out before anything else is checked. Wherever a column is named, an
-        expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
+        expression of columns may stand too, such as ``score="p_ctr * p_cvr"`` or ``score=pl.col("p_ctr") *
+        pl.col("p_cvr")``: docs/expressions.md has the grammar.
     by : str, list of str or list of lists, optional
         Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
         combinations). Every metric is computed for every slice and for all rows. Nulls are a slice, None, and so are

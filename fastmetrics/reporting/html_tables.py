@@ -163,7 +163,7 @@ def notebook_html(document: Document) -> str:
 def rows_html(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Rows of any cells as a table for notebooks."""
     columns = [[row[place] for row in rows[:MAX_TABLE_ROWS]] for place in range(len(names))]
-    shown = [ShownColumn(name, cell_kind(cells), DIGITS) for name, cells in zip(names, columns, strict=True)]
+    shown = [ShownColumn(name, cell_kind(cells), TABLE_DIGITS) for name, cells in zip(names, columns, strict=True)]
     plain = (int, float, str, type(None))
     cells = [
         [cell if isinstance(cell, plain) and not isinstance(cell, bool) else str(cell) for cell in row]

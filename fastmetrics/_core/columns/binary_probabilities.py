@@ -226,11 +226,6 @@ def check_sampling_rate(sampling_rate: Any) -> None:
         raise validation.OptionError(f"sampling_rate must be None or a number in (0, 1]; found {sampling_rate!r}")
 
 
-def check_pos_label(pos_label: Any) -> None:
-    if pos_label is not None and not isinstance(pos_label, (bool, np.bool_, int, float, np.number, str)):
-        raise validation.OptionError(f"pos_label must be a number, a text, a bool or None; found {pos_label!r}")
-
-
 def kernel_sampling_rate(sampling_rate: float | None) -> float:
     """The rate in the form of the kernels: 0 if there is nothing to correct."""
     return 0.0 if sampling_rate is None or sampling_rate == 1 else float(sampling_rate)

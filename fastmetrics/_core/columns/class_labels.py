@@ -364,6 +364,25 @@ def positive_mask(y_true: Any, pos_label: Any = None, name: str = "y_true") -> n
     return np.ascontiguousarray(column == pos_label).view(np.uint8)
 
 
+def binary_labels(y_true: Any, pos_label: Any, name: str = "y_true") -> np.ndarray:
+    """Labels 0 and 1, or -1 and 1, as they are; with `pos_label` a column of 1 for it and 0 for all others."""
+    check_pos_label(pos_label)
+    if pos_label is not None:
+        return positive_mask(y_true, pos_label, name)
+    try:
+        return validation.as_labels(y_true, name)
+    except validation.InputError:
+        column = read_mask_column(y_true, name)
+        if isinstance(column, CategoricalColumn) or is_text(column):
+            positive_mask(y_true, None, name)  # an error, which names the labels
+        raise
+
+
+def check_pos_label(pos_label: Any) -> None:
+    if pos_label is not None and not isinstance(pos_label, (bool, np.bool_, int, float, np.number, str)):
+        raise validation.OptionError(f"pos_label must be a number, a text, a bool or None; found {pos_label!r}")
+
+
 def read_mask_column(values: Any, name: str) -> Target:
     """Read one column of labels of any kind."""
     target = read_labels(values, name)

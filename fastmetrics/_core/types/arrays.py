@@ -28,6 +28,14 @@ class Values(Protocol[Item]):
     def __contains__(self, item: object, /) -> bool: ...
 
 
+class ColumnExpression(Protocol):
+    """An expression of polars or pyarrow in place of the name of a column."""
+
+    def is_null(self) -> ColumnExpression: ...
+
+    def __or__(self, other: object, /) -> ColumnExpression: ...
+
+
 class SupportsArray(Protocol):
     """NumPy arrays, columns of pandas, polars and Arrow, and CPU tensors: what NumPy makes an array of."""
 
@@ -121,7 +129,7 @@ SupportsArrow: TypeAlias = SupportsArrowStream | SupportsArrowArray
 KeysLike: TypeAlias = ArrayLike | SupportsArrow | Mapping[str, object]
 Cutoffs: TypeAlias = Values[Int] | NDArray[np.integer]
 # Data frames may have numbers as names of columns.
-ColumnName: TypeAlias = str | int
+ColumnName: TypeAlias = str | int | ColumnExpression
 Log: TypeAlias = (
     Path
     | SupportsRead

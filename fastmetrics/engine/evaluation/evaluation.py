@@ -62,10 +62,12 @@ class Evaluation(Immutable):
         group. Metrics that are computed inside groups need it, and intervals resample by it; others do not read it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
-    where : str or expression, optional
-        Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
+    where : str, expression or mask, optional
+        Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; an
+        expression of polars or pyarrow; or a mask, a boolean for each row of the log in the order of its rows. Rows for
         which it is false or null are left out before anything else is checked. Wherever a column is named, an
-        expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
+        expression of columns may stand too, such as ``score="p_ctr * p_cvr"`` or ``score=pl.col("p_ctr") *
+        pl.col("p_cvr")``: docs/expressions.md has the grammar.
     min_rows : int
         Slices of fewer rows have no results; `small_slices` of the report counts them and their rows.
     by : str, list of str or list of lists, optional
@@ -438,11 +440,19 @@ def question_of_call(
     names = {renamed.get(name, name): name for name in BY_NAME}
     for word, default in (function.__kwdefaults__ or {}).items():
         name = names.get(word)
-        if name is not None and arguments[word] is not default and arguments[word] != default:
+        if name is not None and differs(arguments[word], default):
             raise TypeError(
                 f"{word}= is a part of the question, which is given: say evaluation.replace({name}=...)"
             )
     return question
+
+
+def differs(value: Any, default: Any) -> bool:
+    """Is a value another than the default? Arrays and expressions of other libraries are."""
+    if value is default:
+        return False
+    compared = value != default
+    return compared if isinstance(compared, bool) else True
 
 
 def check_same_question(mine: Evaluation, theirs: Evaluation) -> None:

@@ -9,7 +9,8 @@ from fastmetrics.engine.evaluation.options import OPTIONS
 from fastmetrics.engine.evaluation.options.option import (
     COUNTED_ROWS,
     DELONG_TEST,
-    NATIVE_FILTERS,
+    MASKS,
+    NATIVE_EXPRESSIONS,
     QUANTILES,
     REST,
     ROWS,
@@ -17,8 +18,9 @@ from fastmetrics.engine.evaluation.options.option import (
 )
 from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.metric_plan import describe_metrics_by_kind
+from fastmetrics.engine.plan.native_columns import NativeColumn, is_native, library_of
 from fastmetrics.engine.plan.resampling_options import DELONG
-from fastmetrics.engine.plan.row_filters import library_of
+from fastmetrics.engine.plan.row_filters import RowMask
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 
 
@@ -59,11 +61,17 @@ def find_quantiles(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
     return [own for own in task.names.bins if own.edges is None]
 
 
-def find_native_filters(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
-    return [library_of(own.native) for own in (task.where,) if own is not None and own.native is not None]
+def find_native_expressions(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
+    natives = [own.native for own in (task.where,) if own is not None and is_native(own.native)]
+    columns = [name.native for _, name in task.names.columns_with_roles if isinstance(name, NativeColumn)]
+    return [f"an expression of {library_of(own)}, {own}" for own in natives + columns]
+
+
+def find_masks(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
+    return [own.name for own in (task.where,) if own is not None and isinstance(own.native, RowMask)]
 
 
 FIND: dict[str, Callable[[PlannedTask, Mapping[str, Any]], list[Any]]] = {
-    ROWS: find_rows, DELONG_TEST: find_delong, QUANTILES: find_quantiles, NATIVE_FILTERS: find_native_filters,
-    COUNTED_ROWS: find_counted_rows, SLICES_AND_RESTS: find_rests,
+    ROWS: find_rows, DELONG_TEST: find_delong, QUANTILES: find_quantiles, NATIVE_EXPRESSIONS: find_native_expressions,
+    COUNTED_ROWS: find_counted_rows, MASKS: find_masks, SLICES_AND_RESTS: find_rests,
 }  # fmt: skip

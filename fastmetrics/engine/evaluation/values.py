@@ -28,7 +28,7 @@ from fastmetrics.engine.plan.column_names import (
     with_text_names,
 )
 from fastmetrics.engine.plan.resampling_options import MAX_REPLICATES, read_unit
-from fastmetrics.engine.plan.row_filters import read_filter
+from fastmetrics.engine.plan.row_filters import RowMask, read_filter
 from fastmetrics.engine.plan.tasks import Task, check_tasks, name_task_in_errors
 
 SMALLEST_STATE, DEFAULT_STATE = 1 << 12, 1 << 22
@@ -139,8 +139,8 @@ def read_roles(option: Option, value: Any, values: Values) -> dict[str, Any] | N
 
 
 def read_where(option: Option, value: Any, values: Values) -> Any:
-    read_filter(value)
-    return value
+    found = read_filter(value)
+    return found.native if found is not None and isinstance(found.native, RowMask) else value
 
 
 def read_slices(option: Option, value: Any, values: Values) -> Any:

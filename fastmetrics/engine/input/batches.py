@@ -109,6 +109,7 @@ class Source(ABC):
     memory_limit: int | None = None
     n_threads: int | None = None  # the threads that parse text; None: as many as the process may use
     time_zone: str | None = None  # in which expressions count days and hours; None: that of the column
+    numbers_rows = True  # are rows numbered in the caller's order, if their number is known?
     reads_once = False  # can it be read only once?
     reads_ahead = False  # does another thread read, if threads may be used?
 

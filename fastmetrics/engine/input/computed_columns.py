@@ -12,13 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.validation import missing_column_text
+from fastmetrics._core.columns.arrow_columns import arrow_values
+from fastmetrics._core.columns.validation import check_lengths, missing_column_text
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import compute as pc
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions.arrow_values import arrow_type_of, compute, value_type
 from fastmetrics.engine.expressions.column_tests import ColumnTest, tests_of
 from fastmetrics.engine.expressions.errors import ExpressionError
+from fastmetrics.engine.expressions.native_values import (
+    NativeExpression,
+    mask_of_native,
+    read_native,
+    values_of_native,
+)
 from fastmetrics.engine.expressions.parser import is_plain_name, parse_expression
 from fastmetrics.engine.expressions.primitives import BOOLEAN, NULL, OTHER, Primitive, ValueType, in_zone
 from fastmetrics.engine.expressions.row_errors import RowError
@@ -27,8 +34,9 @@ from fastmetrics.engine.expressions.type_check import check_types
 from fastmetrics.engine.input.batches import BATCH_ROWS, ColumnUses, Source, SourcePartition
 from fastmetrics.engine.input.files.skipped_rows import null_array
 from fastmetrics.engine.plan.column_names import describe_column, filter_column
+from fastmetrics.engine.plan.native_columns import NativeColumn
 from fastmetrics.engine.plan.plan_parts import PlanPart
-from fastmetrics.engine.plan.row_filters import RowFilter
+from fastmetrics.engine.plan.row_filters import RowFilter, RowMask
 
 WHERE = "where"
 
@@ -59,11 +67,14 @@ def open_columns(source: Source, parts: Sequence[PlanPart], filters: Sequence[Ro
     return ComputedColumns(source, computed, masks, None in filters) if computed or masks else source
 
 
+Value = Primitive | NativeExpression
+
+
 class ComputedColumn(NamedTuple):
     """An expression, its role in messages, and the filters of the rows that it is computed for (None: all rows)."""
 
     role: str
-    expression: Expression
+    expression: Expression | NativeExpression
     filters: dict[str | None, None]
 
 
@@ -76,8 +87,12 @@ class Condition(NamedTuple):
     columns: list[str]
 
 
-def find_expression(source: Source, role: str, name: str) -> Expression | None:
+def find_expression(source: Source, role: str, name: str) -> Expression | NativeExpression | None:
     """The expression that a name is; None if it is a column."""
+    if isinstance(name, NativeColumn):
+        if name in source.column_names:
+            raise ValueError(f"{role}: the alias {str(name)!r} is a column of the log too: choose another one")
+        return read_native(name.native, role, source.column_names, source.require)
     if name in source.column_names or is_plain_name(name):
         source.require(name, role)
         return None
@@ -91,12 +106,26 @@ def find_expression(source: Source, role: str, name: str) -> Expression | None:
 def read_condition(source: Source, where: RowFilter) -> Condition:
     """The condition of a filter, which may be the name of a boolean column."""
     if where.native is not None:
-        return Condition(where.name, None, where.native, columns_of_native(where.native, source))
+        if isinstance(where.native, RowMask):
+            check_mask(where.native, source)
+            return Condition(where.name, None, where.native, [])
+        native = read_native(where.native, WHERE, source.column_names, source.require)
+        return Condition(where.name, None, where.native, native.columns)
     if where.name in source.column_names:
         name = Column(where.name, (0, len(where.name)))
         return Condition(where.name, Expression(where.name, name), None, [where.name])
     expression = check_columns(source, WHERE, read_expression(source, WHERE, where.name))
     return Condition(where.name, expression, None, expression.columns)
+
+
+def check_mask(mask: RowMask, source: Source) -> None:
+    """Raise ValueError unless the log has as many rows as the mask."""
+    if source.rows is None or not source.numbers_rows:
+        raise ValueError(
+            f"where is a mask, but the rows of {source.label} have no numbers before they are read: keep the mask in a "
+            'column of the log and name it, such as where="kept"'
+        )
+    check_lengths(mask.values.shape[0], source.rows, WHERE, source.label)
 
 
 def read_expression(source: Source, role: str, text: str) -> Expression:
@@ -249,7 +278,7 @@ class BatchColumns:
         self.types: dict[str, Any] = {}
         # Without any column, the first one gives the number of rows.
         self.inputs = list(dict.fromkeys(needed)) or source.source.column_names[:1]
-        self.checked: tuple[dict[str, Primitive], dict[str, Primitive]] | None = None
+        self.checked: tuple[dict[str, Value], dict[str, Primitive]] | None = None
         self.left_out: list[Any] = []  # the last skipped rows
         self.time_zone = source.source.time_zone
         self.push_down(source)
@@ -306,7 +335,7 @@ class BatchColumns:
             found[name] = work.compute(inputs, batch.num_rows, keep)
         return self.assemble(masks, found, inputs)
 
-    def nulls(self, name: str, value: Primitive, inputs: Mapping[str, Any], rows: int) -> Any:
+    def nulls(self, name: str, value: Value, inputs: Mapping[str, Any], rows: int) -> Any:
         """Nulls of the type that a computed column has."""
         if name not in self.types:
             no_rows = {own: column.slice(0, 0) for own, column in inputs.items()}
@@ -321,12 +350,14 @@ class BatchColumns:
             return [batch]
         return [batch.slice(start, BATCH_ROWS) for start in range(0, batch.num_rows, BATCH_ROWS)]
 
-    def check(self, schema: Any) -> tuple[dict[str, Primitive], dict[str, Primitive]]:
+    def check(self, schema: Any) -> tuple[dict[str, Value], dict[str, Primitive]]:
         """The primitives of all expressions and of all filters; types are checked with the first batch."""
         if self.checked is None:
             types = {field.name: in_zone(value_type(field.type), self.time_zone) for field in schema}
             values = {
-                name: check_expression(own.expression, own.role, types.__getitem__)
+                name: own.expression
+                if isinstance(own.expression, NativeExpression)
+                else check_expression(own.expression, own.role, types.__getitem__)
                 for name, own in self.computed.items()
             }
             conditions = {
@@ -350,6 +381,8 @@ class BatchColumns:
         if name in conditions:
             work = ColumnWork(WHERE, self.masks[name].where, conditions[name], first_row)
             found = work.compute(inputs, batch.num_rows, None)
+        elif isinstance(self.masks[name].native, RowMask):
+            found = arrow_values(self.masks[name].native.values[first_row : first_row + batch.num_rows])
         else:
             found = mask_of_native(self.masks[name].native, batch)
         return found.fill_null(False) if found.null_count else found
@@ -360,7 +393,7 @@ class ColumnWork(NamedTuple):
 
     role: str
     name: str
-    value: Primitive
+    value: Value
     first_row: int
 
     def compute(self, inputs: Mapping[str, Any], rows: int, keep: Any) -> Any:
@@ -377,6 +410,9 @@ class ColumnWork(NamedTuple):
 
     def compute_rows(self, inputs: Mapping[str, Any], rows: int, numbers: np.ndarray | None) -> Any:
         """The values of rows; `numbers` are those of the rows in their batch, if it was filtered."""
+        if isinstance(self.value, NativeExpression):
+            batch = pa.RecordBatch.from_arrays([inputs[own] for own in self.value.columns], names=self.value.columns)
+            return values_of_native(self.value.native, batch, describe_column(self.role, self.name))
         try:
             found = compute(self.value, inputs, rows)
         except RowError as error:
@@ -414,38 +450,3 @@ def check_condition(expression: Expression, type_of: Callable[[str], ValueType])
         what = f"a condition is wanted; this is {value.type}: compare it, such as {text} > 0"
         raise ExpressionError(f"{WHERE}: {what}", text, (0, len(text)))
     return value
-
-
-def columns_of_native(native: Any, source: Source) -> list[str]:
-    """The columns that an expression of another library reads."""
-    if hasattr(native, "meta"):
-        names = list(native.meta.root_names())
-    else:
-        text = str(native)
-        names = [name for name in source.column_names if name in text]
-    for name in names:
-        source.require(name, WHERE)
-    return names
-
-
-def mask_of_native(native: Any, batch: Any) -> Any:
-    """The values of an expression of pyarrow or polars for a batch."""
-    if hasattr(native, "meta"):
-        import polars as pl
-
-        found = pl.DataFrame(pa.Table.from_batches([batch])).select(native.alias(WHERE))
-        column = found.to_arrow().column(0).combine_chunks()
-    else:
-        from pyarrow import acero
-
-        plan = acero.Declaration.from_sequence([
-            acero.Declaration("table_source", acero.TableSourceNodeOptions(pa.Table.from_batches([batch]))),
-            acero.Declaration("project", acero.ProjectNodeOptions([native], [WHERE])),
-        ])
-        try:
-            column = plan.to_table(use_threads=False).column(0).combine_chunks()
-        except pa.ArrowException as error:
-            raise ValueError(f"where: the expression of pyarrow cannot be computed: {error}") from error
-    if not pa.types.is_boolean(column.type) or len(column) != batch.num_rows:
-        raise TypeError(f"where: the expression gives {len(column)} values of type {column.type}, not booleans")
-    return column

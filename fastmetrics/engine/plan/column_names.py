@@ -12,6 +12,7 @@ from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
+from fastmetrics.engine.plan.native_columns import NativeColumn, is_native
 from fastmetrics.engine.plan.slice_bins import SliceBins, read_bins
 
 if TYPE_CHECKING:
@@ -293,7 +294,9 @@ def as_model(columns: Any) -> Key:
 
 
 def with_text_names(names: Any) -> Any:
-    """Names of columns, with integers as text: pandas numbers columns that have no name."""
+    """Names of columns, with integers as text: pandas numbers columns that have no name. So are expressions."""
+    if is_native(names):
+        return NativeColumn(names)
     if isinstance(names, Integral):
         return names if isinstance(names, bool) else str(int(names))  # type: ignore[unreachable]
     return list(map(with_text_names, names)) if isinstance(names, (list, tuple)) else names

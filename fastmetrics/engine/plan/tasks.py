@@ -44,10 +44,12 @@ class Task(Immutable):
     roles : dict of str and str, optional
         Columns of any other role, such as ``{"reward": "revenue"}``. Metrics of your own may have any roles:
         `fastmetrics.extend`.
-    where : str or expression, optional
-        Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
+    where : str, expression or mask, optional
+        Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; an
+        expression of polars or pyarrow; or a mask, a boolean for each row of the log in the order of its rows. Rows for
         which it is false or null are left out before anything else is checked. Wherever a column is named, an
-        expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
+        expression of columns may stand too, such as ``score="p_ctr * p_cvr"`` or ``score=pl.col("p_ctr") *
+        pl.col("p_cvr")``: docs/expressions.md has the grammar.
 
     Examples
     --------

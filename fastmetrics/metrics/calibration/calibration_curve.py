@@ -10,13 +10,19 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import (
     BinaryColumns,
-    check_pos_label,
     check_sampling_rate,
     require_sequence,
     split_two_values,
 )
 from fastmetrics._core.columns.categorical import CategoricalColumn
-from fastmetrics._core.columns.class_labels import Target, as_column, positive_mask, read_labels, sorted_classes
+from fastmetrics._core.columns.class_labels import (
+    Target,
+    as_column,
+    check_pos_label,
+    positive_mask,
+    read_labels,
+    sorted_classes,
+)
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.calibration.calibration_bins import MAX_BINS, MAX_ROWS_PER_RUN, CalibrationBins, correct_rows

@@ -13,6 +13,7 @@ from fastmetrics._core.columns.binary_probabilities import (
     row_coverage,
     warn_and_unwrap,
 )
+from fastmetrics._core.columns.class_labels import binary_labels
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Sums
@@ -20,7 +21,7 @@ from fastmetrics._core.statistic import Value, many_quotients, rounded_quotient
 from fastmetrics._kernels.probability import losses, short_losses
 
 if TYPE_CHECKING:
-    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
+    from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
 
 __all__ = ["copc", "pcoc"]
 
@@ -49,6 +50,7 @@ def copc(
     *,
     sample_weight: NumericArrayLike | None = None,
     sampling_rate: float | None = None,
+    pos_label: Label | None = None,
     n_threads: int | None = None,
 ) -> float:
     """Observed clicks divided by predicted clicks: 1 is calibrated on average, above 1 the model predicts too few.
@@ -67,6 +69,9 @@ def copc(
         The model was trained on all positives and on this share of the negatives; y_true has all rows. First of all, a
         probability p becomes p / (p + (1 - p) / sampling_rate), which is never above p (He et al., ADKDD 2014, section
         6.3, where the rate is w).
+    pos_label : int, float, bool or str, optional
+        The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
+        +1.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -87,7 +92,7 @@ def copc(
     2.0
     """
     check_sampling_rate(sampling_rate)
-    rows = check_binary_probabilities(y_true, y_prob, sample_weight, "y_prob")
+    rows = check_binary_probabilities(binary_labels(y_true, pos_label), y_prob, sample_weight, "y_prob")
     result = finalise_copc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
     return warn_and_unwrap("copc", result)
 
@@ -99,6 +104,7 @@ def pcoc(
     *,
     sample_weight: NumericArrayLike | None = None,
     sampling_rate: float | None = None,
+    pos_label: Label | None = None,
     n_threads: int | None = None,
 ) -> float:
     """Predicted clicks divided by observed clicks: the inverse of COPC.
@@ -117,6 +123,9 @@ def pcoc(
         The model was trained on all positives and on this share of the negatives; y_true has all rows. First of all, a
         probability p becomes p / (p + (1 - p) / sampling_rate), which is never above p (He et al., ADKDD 2014, section
         6.3, where the rate is w).
+    pos_label : int, float, bool or str, optional
+        The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
+        +1.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -137,7 +146,7 @@ def pcoc(
     0.5
     """
     check_sampling_rate(sampling_rate)
-    rows = check_binary_probabilities(y_true, y_prob, sample_weight, "y_prob")
+    rows = check_binary_probabilities(binary_labels(y_true, pos_label), y_prob, sample_weight, "y_prob")
     result = finalise_pcoc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
     return warn_and_unwrap("pcoc", result)
 

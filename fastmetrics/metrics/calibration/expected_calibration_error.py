@@ -21,6 +21,7 @@ from fastmetrics._core.columns.binary_probabilities import (
     row_coverage,
     warn_and_unwrap,
 )
+from fastmetrics._core.columns.class_labels import binary_labels
 from fastmetrics._core.columns.class_rows import ClassRows
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
@@ -35,7 +36,7 @@ from fastmetrics._kernels.probability import short_losses
 from fastmetrics.metrics.calibration.calibration_bins import MAX_BINS, CalibrationBins, bin_fields, correct_rows
 
 if TYPE_CHECKING:
-    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
+    from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
     from fastmetrics._core.types.options import Binning, Norm
 
 __all__ = ["expected_calibration_error"]
@@ -63,6 +64,7 @@ def expected_calibration_error(
     norm: Norm = "l1",
     sample_weight: NumericArrayLike | None = None,
     sampling_rate: float | None = None,
+    pos_label: Label | None = None,
     n_threads: int | None = None,
 ) -> float:
     """The difference between predicted probabilities and observed rates, by bin.
@@ -93,6 +95,9 @@ def expected_calibration_error(
         The model was trained on all positives and on this share of the negatives; y_true has all rows. First of all, a
         probability p becomes p / (p + (1 - p) / sampling_rate), which is never above p (He et al., ADKDD 2014, section
         6.3, where the rate is w).
+    pos_label : int, float, bool or str, optional
+        The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
+        +1.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -116,7 +121,7 @@ def expected_calibration_error(
     check_sampling_rate(sampling_rate)
     validation.check_option(strategy, "strategy", STRATEGIES)
     validation.check_option(norm, "norm", NORMS)
-    rows = check_binary_probabilities(y_true, y_prob, sample_weight, "y_prob")
+    rows = check_binary_probabilities(binary_labels(y_true, pos_label), y_prob, sample_weight, "y_prob")
     if strategy == "uniform":
         states = rows.reduce((LabelCounts(), CalibrationBins(int(bins), sampling_rate)), n_threads)
         return warn_and_unwrap("expected_calibration_error", finalise_ece({"bins": int(bins), "norm": norm}, *states))

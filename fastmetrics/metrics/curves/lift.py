@@ -10,6 +10,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
+from fastmetrics._core.columns.class_labels import binary_labels
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeState, RangeStatistic, Runs
 from fastmetrics._core.exchange.sorted_rows import OrderedRows
@@ -20,7 +21,7 @@ from fastmetrics._core.statistic import Value
 
 if TYPE_CHECKING:
     from fastmetrics._core.score_statistics.score_classes import ClassMasses
-    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
+    from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
 
 __all__ = ["lift"]
 
@@ -71,6 +72,7 @@ def lift(
     *,
     sample_weight: NumericArrayLike | None = None,
     q: float = 0.1,
+    pos_label: Label | None = None,
     n_threads: int | None = None,
 ) -> float:
     """The share of positives among the highest scores, relative to that among all rows.
@@ -91,6 +93,9 @@ def lift(
         Weights of rows, from 0 to 1e300. A row of weight zero is left out.
     q : float in (0, 1]
         The share of rows (of weight) with the highest scores.
+    pos_label : int, float, bool or str, optional
+        The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
+        +1.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -112,7 +117,7 @@ def lift(
     2.0
     """
     check_share(q)
-    rows = OrderedRows(validation.as_labels(y_true), validation.as_scores(y_score), sample_weight, n_threads)
+    rows = OrderedRows(binary_labels(y_true, pos_label), validation.as_scores(y_score), sample_weight, n_threads)
     (state,) = rows.sweep(PositivesOnTop(q))
     return warn_and_unwrap("lift", finalise_lift({"q": q}, state))
 

@@ -15,11 +15,11 @@ from fastmetrics._core.columns.binary_probabilities import (
     NO_WEIGHT,
     LabelCounts,
     ProbabilityTerms,
-    check_pos_label,
     check_sampling_rate,
     mean_of_terms,
     row_coverage,
 )
+from fastmetrics._core.columns.class_labels import check_pos_label
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Sums

@@ -17,6 +17,7 @@ from fastmetrics._core.columns.binary_probabilities import (
     row_coverage,
     warn_and_unwrap,
 )
+from fastmetrics._core.columns.class_labels import binary_labels
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.elementary import log, log1p
 from fastmetrics._core.exact import divide, quotients
@@ -27,7 +28,7 @@ from fastmetrics.metrics.probability.log_loss import LogTerms, try_small_log_sum
 from fastmetrics.metrics.probability.probability_targets import check_eps
 
 if TYPE_CHECKING:
-    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
+    from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
     from fastmetrics._core.types.options import BaseRate, Clipping
 
 __all__ = ["normalized_entropy"]
@@ -58,6 +59,7 @@ def normalized_entropy(
     sample_weight: NumericArrayLike | None = None,
     eps: Clipping = "auto",
     sampling_rate: float | None = None,
+    pos_label: Label | None = None,
     n_threads: int | None = None,
 ) -> float:
     """Log loss divided by the log loss of always predicting the base rate: below 1 is better than constant.
@@ -82,6 +84,9 @@ def normalized_entropy(
         The model was trained on all positives and on this share of the negatives; y_true has all rows. First of all, a
         probability p becomes p / (p + (1 - p) / sampling_rate), which is never above p (He et al., ADKDD 2014, section
         6.3, where the rate is w).
+    pos_label : int, float, bool or str, optional
+        The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
+        +1.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -107,7 +112,7 @@ def normalized_entropy(
     check_eps(eps)
     if isinstance(eps, str) and is_float16(y_prob):
         eps = float(np.finfo(np.float16).eps)
-    columns = check_binary_probabilities(y_true, y_prob, sample_weight, "y_prob")
+    columns = check_binary_probabilities(binary_labels(y_true, pos_label), y_prob, sample_weight, "y_prob")
     sums = columns.reduce((LabelCounts(), LogTerms(eps, sampling_rate)), n_threads)
     return warn_and_unwrap("normalized_entropy", finalise_ne({"base_rate": base_rate}, *sums))
 

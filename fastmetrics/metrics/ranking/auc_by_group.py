@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastmetrics._core.columns.class_labels import binary_labels
 from fastmetrics._core.columns.row_blocks import UnpooledScratch
 from fastmetrics._core.exchange.group_rows import FIRST_OUTPUT, exchange_rows
 from fastmetrics._core.exchange.hash_exchange import GroupLayout
@@ -14,7 +15,7 @@ from fastmetrics._core.results.column_table import ColumnTable
 from fastmetrics.metrics.ranking.lists.group_pairs import PairsByGroup
 
 if TYPE_CHECKING:
-    from fastmetrics._core.types.arrays import KeysLike, NumericArrayLike
+    from fastmetrics._core.types.arrays import KeysLike, Label, NumericArrayLike
 
 __all__ = ["GroupTable", "auc_by_group"]
 
@@ -57,6 +58,7 @@ def auc_by_group(
     groups: KeysLike,
     *,
     sample_weight: NumericArrayLike | None = None,
+    pos_label: Label | None = None,
     n_threads: int | None = None,
 ) -> GroupTable:
     """The AUC of every group, with its numbers of rows.
@@ -75,6 +77,9 @@ def auc_by_group(
         wherever they stand. A DataFrame, an Arrow table or a dict of columns gives keys of several columns.
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300. A row of weight zero is left out.
+    pos_label : int, float, bool or str, optional
+        The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
+        +1.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -95,7 +100,8 @@ def auc_by_group(
     >>> table.group.tolist(), table.auc.tolist(), table.n.tolist(), table.n_pos.tolist()
     ([5, 7], [0.0, 1.0], [2, 2], [1, 1])
     """
-    exchange = exchange_rows(y_true, y_score, groups, sample_weight, count_threads(n_threads))
+    labels = binary_labels(y_true, pos_label)
+    exchange = exchange_rows(labels, y_score, groups, sample_weight, count_threads(n_threads))
     if not exchange.store.rows:
         no_rows = np.empty(0, np.int64)
         return GroupTable(np.empty(0, exchange.key_dtype), np.empty(0), no_rows, no_rows)

@@ -11,6 +11,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
+from fastmetrics._core.columns.class_labels import binary_labels
 from fastmetrics._core.exact import quotients
 from fastmetrics._core.exchange.group_rows import reduce_columns
 from fastmetrics._core.exchange.group_values import MeanOfGroups, group_coverage
@@ -22,7 +23,7 @@ from fastmetrics._kernels.ranking import grouped_auc
 from fastmetrics.metrics.ranking.lists.group_pairs import GroupPairs, PairsByGroup
 
 if TYPE_CHECKING:
-    from fastmetrics._core.types.arrays import KeysLike, NumericArrayLike
+    from fastmetrics._core.types.arrays import KeysLike, Label, NumericArrayLike
     from fastmetrics._core.types.options import GroupWeight, SingleClass
 
 __all__ = ["gauc_score"]
@@ -112,6 +113,7 @@ def gauc_score(
     weight: GroupWeight = "impressions",
     single_class: SingleClass = "skip",
     sample_weight: NumericArrayLike | None = None,
+    pos_label: Label | None = None,
     n_threads: int | None = None,
 ) -> float:
     """Group AUC: the weighted mean over groups (users) of the AUC inside each group.
@@ -139,6 +141,9 @@ def gauc_score(
         Weights of rows, from 0 to 1e300. A row of weight zero is left out.
 
         They count in the AUC of their group.
+    pos_label : int, float, bool or str, optional
+        The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
+        +1.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -163,7 +168,8 @@ def gauc_score(
     validation.check_option(weight, "weight", WEIGHTS)
     validation.check_option(single_class, "single_class", SINGLE_CLASS)
     threads = count_threads(n_threads)
-    state = reduce_columns(GroupAuc(weight, single_class), y_true, y_score, groups, sample_weight, threads)
+    labels = binary_labels(y_true, pos_label)
+    state = reduce_columns(GroupAuc(weight, single_class), labels, y_score, groups, sample_weight, threads)
     result = finalise_gauc({"weight": weight, "single_class": single_class}, state)
     return warn_and_unwrap("gauc_score", result)
 

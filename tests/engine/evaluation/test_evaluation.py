@@ -120,12 +120,12 @@ def test_native_filters_compare_by_their_own_equals():
     report = arrow.run(LOG)
     assert report == fm.evaluate(LOG, METRICS, **COLUMNS, where="old > 0.5")._replace(columns=report.columns)
     assert report.to_dict()["evaluation"] is None
-    assert "write where= in SQL" in report.to_dict()["no_evaluation"]
+    assert "write it in SQL" in report.to_dict()["no_evaluation"]
     two = {"label": "click", "scores": ["old", "new"], "unit": "user", "replicates": 5}
     compared = fm.compare(LOG, "auc", **two, where=compute.field("old") > 0.5)
     assert compared.evaluation is not None
     assert compared.to_dict()["evaluation"] is None
-    assert "write where= in SQL" in compared.to_dict()["no_evaluation"]
+    assert "write it in SQL" in compared.to_dict()["no_evaluation"]
     assert_raises(TypeError, "a stored question cannot run an expression of pyarrow", arrow.to_toml)
 
 
@@ -223,7 +223,8 @@ REFUSED = {
         {"metrics": "bleu", "ci": 0.9, "group": None, "unit": "user"}, "has no intervals for metrics of text",
     ),
     ("baseline", table.SLICES_AND_RESTS): ({"by": "user", "ci": 0.9, "baseline": "rest"}, "has no baseline='rest'"),
-    ("where", table.NATIVE_FILTERS): ({"where": "an expression"}, "cannot run an expression of pyarrow"),
+    ("where", table.NATIVE_EXPRESSIONS): ({"where": "an expression"}, "cannot run an expression of pyarrow"),
+    ("where", table.MASKS): ({"where": [True, False]}, "does not number the rows of a log"),
 }  # fmt: skip
 
 
@@ -231,7 +232,7 @@ REFUSED = {
 def test_every_refusal_of_the_table_is_an_error(option, refusal):
     compute, _ = tables()
     options, words = REFUSED[option.name, refusal.of]
-    if "where" in options:
+    if options.get("where") == "an expression":
         options = {"where": compute.field("old") > 0.5}
     question = fm.Evaluation(**({"metrics": "auc", **COLUMNS} | options))
     for name in (*table.EVERYWHERE, table.DISTRIBUTED, table.STORED):

@@ -49,7 +49,8 @@ EVERYWHERE = (EVALUATE, COMPARE, ACCUMULATOR, *ON_CLUSTERS)
 OF_ONE_MODEL = (EVALUATE, ACCUMULATOR, SPARK, RAY, DASK)  # compare has a list of models in its place
 
 # What entry points refuse that is not a whole option.
-ROWS, QUANTILES, NATIVE_FILTERS, DELONG_TEST = "rows as units", "quantiles", "native filters", "DeLong's test"
+ROWS, QUANTILES, DELONG_TEST = "rows as units", "quantiles", "DeLong's test"
+NATIVE_EXPRESSIONS, MASKS = "expressions of pyarrow and polars", "masks of rows"
 COUNTED_ROWS = "metrics of texts and of labels, whose rows are counted and not kept"
 SLICES_AND_RESTS = "slices that are compared with the rest of the rows"
 # Beside the entry points: questions in files, and with the bytes of states.

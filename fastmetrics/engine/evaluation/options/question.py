@@ -18,9 +18,10 @@ from fastmetrics.engine.evaluation.options.option import (
     FLAG,
     LEVEL,
     MARGINS,
+    MASKS,
     METRICS,
     MODELS,
-    NATIVE_FILTERS,
+    NATIVE_EXPRESSIONS,
     OF_ONE_MODEL,
     ON_CLUSTERS,
     ON_SPARK,
@@ -200,10 +201,12 @@ OPTIONS = (
     Option(
         "where",
         FILTER,
-        "str or expression",
-        "Which rows are evaluated: a condition in SQL, such as ``\"clicked = 1 and country in ('DE', 'FR')\"``; "
-        "rows for which it is false or null are left out before anything else is checked. Wherever a column "
-        'is named, an expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: '
+        "str, expression or mask",
+        "Which rows are evaluated: a condition in SQL, such as ``\"clicked = 1 and country in ('DE', 'FR')\"``; an "
+        "expression of polars or pyarrow; or a mask, a boolean for each row of the log in the order of its rows. "
+        "Rows for which it is false or null are left out before anything else is checked. Wherever a column "
+        'is named, an expression of columns may stand too, such as ``score="p_ctr * p_cvr"`` or '
+        '``score=pl.col("p_ctr") * pl.col("p_cvr")``: '
         "docs/expressions.md has the grammar.",
         of_tasks=True,
         help=(
@@ -214,9 +217,16 @@ OPTIONS = (
         refusals=(
             Refusal(
                 (*ON_SPARK, STORED),
-                "{entry_point} cannot run an expression of {found}: write where= in SQL, such as "
-                'where="clicked = 1"',
-                NATIVE_FILTERS,
+                "{entry_point} cannot run {found}: write it in SQL, such as where=\"clicked = 1\" or "
+                'score="p_ctr * p_cvr"',
+                NATIVE_EXPRESSIONS,
+                TypeError,
+            ),
+            Refusal(
+                (ACCUMULATOR, *ON_CLUSTERS, DISTRIBUTED, STORED),
+                "{entry_point} does not number the rows of a log, which where=<{found}> needs: keep the mask in a "
+                'column of the log and name it, such as where="kept"',
+                MASKS,
                 TypeError,
             ),
         ),

@@ -53,6 +53,8 @@ class Snapshot(NamedTuple):
 class SnapshotSource(FileSource):
     """The files of a snapshot, read one after the other or in partitions."""
 
+    numbers_rows = False  # the rows of a table have no order
+
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         try:
