@@ -10,7 +10,7 @@ one partition, so units are completed partition by partition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HASH, HashExchange
 from fastmetrics._core.group_accumulators import GroupAccumulators, StateKey
+from fastmetrics._core.grouping import grouped
 from fastmetrics._core.metric_spec import BinErrors
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
@@ -81,6 +82,11 @@ class GroupValues(GroupedStatistic):
         return self.statistic.table
 
     @property
+    def needs_only_pairs(self) -> bool:
+        """Groups of one class have no value then."""
+        return bool(self.statistic.needs_only_pairs)
+
+    @property
     def measured(self) -> GroupedStatistic:
         measured: GroupedStatistic = self.statistic
         return measured
@@ -127,23 +133,30 @@ def count_group_wins(
     key_texts: Any = None,
 ) -> dict[StateKey, WinCounts]:
     """Groups won, lost and tied by (metric, pair, slice), for every pair except the first one of its label."""
-    metrics_of: dict[GroupValues, list[Metric]] = {}
-    by_table: dict[Any, dict[GroupValues, None]] = {}
+    states: dict[StateKey, Any] = {}
+    for statistics in grouped((own.table, own) for own in group_values_of(metrics)).values():
+        reduction = GroupReduction(statistics, outputs, sets, lambda own: PairedGroupValues(own, outputs), key_texts)
+        states |= reduce_groups(exchange, reduction, n_threads)
+    return wins_of_metrics(metrics, states)
+
+
+def group_values_of(metrics: Sequence[Metric]) -> dict[GroupValues, list[Metric]]:
+    """The statistics of which single groups have values that can be better, and the metrics of each."""
+    found: dict[GroupValues, list[Metric]] = {}
     for metric in metrics:
         if has_group_values(metric) and metric.spec.direction in UTILITY:
-            statistic = GroupValues(metric.statistics()[0], metric.spec.direction)
-            metrics_of.setdefault(statistic, []).append(metric)
-            by_table.setdefault(statistic.table, {})[statistic] = None
-    win_counts: dict[StateKey, WinCounts] = {}
-    for statistics in by_table.values():
-        reduction = GroupReduction(
-            list(statistics), outputs, sets, lambda own: PairedGroupValues(own, outputs), key_texts, lists_all=True
-        )
-        states: Any = reduce_groups(exchange, reduction, n_threads)
-        for (statistic, output, slice_number), wins in states.items():
-            for metric in metrics_of[statistic]:
-                win_counts[metric, output, slice_number] = wins
-    return win_counts
+            found.setdefault(GroupValues(metric.statistics()[0], metric.spec.direction), []).append(metric)
+    return found
+
+
+def wins_of_metrics(metrics: Sequence[Metric], states: Mapping[StateKey, Any]) -> dict[WinKey, WinCounts]:
+    """The win counts among states of `PairedGroupValues`, by metric."""
+    metrics_of = group_values_of(metrics)
+    return {
+        (metric, output, number): wins
+        for (statistic, output, number), wins in states.items()
+        for metric in metrics_of.get(statistic, ())
+    }
 
 
 # ------------------------------------------------------------------------------------------------------------ by unit

@@ -247,24 +247,30 @@ class MarkedReplicateAccumulators(ReplicateAccumulators):
         return ReplicatesOf(statistic)
 
 
-class GroupsAndReplicates(GroupAccumulators):
-    """The states of statistics and, from the same tables, replicates of some of them as states of `ReplicatesOf`."""
+class GroupsAndMore(GroupAccumulators):
+    """The states of statistics and what others add from the same tables: replicates, entries, wins.
 
-    def __init__(self, statistics: Sequence[Any], replicates: ReplicateAccumulators) -> None:
+    All are in one dict, so their keys are different.
+    """
+
+    def __init__(self, statistics: Sequence[Any], others: Sequence[MergedStates]) -> None:
         super().__init__(statistics)
-        self.replicates = replicates
-        replicates.states = self.states
+        self.others = others
+        for own in others:
+            own.states = self.states
 
     def update(self, output: int, slice_number: int | None, table: Any) -> None:
         super().update(output, slice_number, table)
-        self.replicates.budget = self.budget
-        self.replicates.update(output, slice_number, table)
+        for own in self.others:
+            own.budget = self.budget
+            own.update(output, slice_number, table)
 
     def update_slices(self, output: int, sliced: SlicedTable) -> None:
         for slice_number, table in sliced.of_slices():
             super().update(output, slice_number, table)
-        self.replicates.budget = self.budget
-        self.replicates.update_slices(output, sliced)
+        for own in self.others:
+            own.budget = self.budget
+            own.update_slices(output, sliced)
 
 
 def order_by_unit_bucket(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from fastmetrics._core.comparison.win_counts import (
+    GroupValues,
+    PairedGroupValues,
+    WinCounts,
+    WinKey,
+    group_values_of,
+    wins_of_metrics,
+)
+from fastmetrics._core.group_accumulators import MergedStates
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.additive_replicates import (
-    GroupsAndReplicates,
+    GroupsAndMore,
     JackknifeUnits,
     MarkedReplicateAccumulators,
     ReplicatesOf,
@@ -50,15 +60,18 @@ def resolve_intervals(
         return states, found._replace(wins=wins)
     linearized, others = divide_metrics(plan.metrics, resampling)
     jackknife = JackknifeUnits(unit_buckets, len(part.slices))
-    states, of_groups = resolve_group_entries(part, plan.of(linearized), jackknife, units_of, n_threads, progress)
+    in_pairs = resampling.in_pairs
+    states, of_groups, group_wins = resolve_group_entries(
+        part, plan.of(linearized), jackknife, units_of, in_pairs, n_threads, progress
+    )
     errors = linearize(
-        part, linearized, states, units, resampling.level, resampling.in_pairs, n_threads, of_groups, progress
+        part, linearized, states, units, resampling.level, in_pairs, n_threads, of_groups, progress
     )
     replicates = None
     if others:
         bootstrap = resampling.bootstrapped()._replace(in_pairs=False)
         replicates = resample(part, bootstrap, n_threads, units, None, progress, others)
-    wins = count_wins(part, unit_buckets, n_threads) if resampling.in_pairs else None
+    wins = count_wins(part, unit_buckets, n_threads, group_wins) if in_pairs else None
     return states, LinearizedIntervals(errors, jackknife, resampling, replicates, wins, units_of)
 
 
@@ -86,13 +99,21 @@ def resolve_groups(
         return resolve(part, n_threads, progress, last=False), None
     statistics_of_units = set(resampled.statistics["hash"])
 
-    def new_states(statistics: Sequence[Any]) -> GroupsAndReplicates:
+    def new_states(statistics: Sequence[Any]) -> GroupsAndMore:
         selected = [statistic for statistic in statistics if statistic in statistics_of_units]
-        return GroupsAndReplicates(statistics, MarkedReplicateAccumulators(selected, weights, units_of))
+        return GroupsAndMore(statistics, [MarkedReplicateAccumulators(selected, weights, units_of)])
 
     states = resolve(part, n_threads, progress, False, new_states, lists_all=True)
     keys = [key for key in states.by_key if isinstance(key[0], ReplicatesOf)]
     return states, {(key[0].statistic, key[1], key[2]): states.by_key.pop(key) for key in keys}
+
+
+class GroupsResolved(NamedTuple):
+    """The states of all statistics; the entries of linearized ones of groups, if they fit; groups won, if asked for."""
+
+    states: FinalStates
+    entries: EntriesOfGroups | None
+    wins: dict[WinKey, WinCounts] | None
 
 
 def resolve_group_entries(
@@ -100,19 +121,25 @@ def resolve_group_entries(
     linearized: Plan,
     units: JackknifeUnits,
     units_of: Any,
+    in_pairs: bool,
     n_threads: int,
     progress: Progress | None,
-) -> tuple[FinalStates, EntriesOfGroups | None]:
-    """The states of all statistics, and the entries of linearized ones of groups, from one reading of the groups.
-
-    The second are None if they do not fit into memory, or if there are none.
-    """
+) -> GroupsResolved:
+    """The states of all statistics and, from the same reading of the groups, entries and wins."""
     entries = entries_of_groups(part, linearized, units, len(part.slices))
-    if entries is None:
-        return resolve(part, n_threads, progress, last=False), None
+    metrics = part.plan.metrics
+    compared = list(group_values_of(metrics)) if in_pairs else []
 
-    def new_states(statistics: Sequence[Any]) -> GroupsAndReplicates:
-        selected = [statistic for statistic in statistics if statistic in linearized.statistics["hash"]]
-        return GroupsAndReplicates(statistics, EntryAccumulators(selected, units, units_of, entries))
+    def new_states(statistics: Sequence[Any]) -> GroupsAndMore:
+        others: list[MergedStates] = []
+        if entries is not None:
+            selected = [statistic for statistic in statistics if statistic in linearized.statistics["hash"]]
+            others.append(EntryAccumulators(selected, units, units_of, entries))
+        values = [own for own in compared if own.statistic in statistics]
+        if values:
+            others.append(PairedGroupValues(values, part.outputs))
+        return GroupsAndMore(statistics, others)
 
-    return resolve(part, n_threads, progress, False, new_states), entries
+    states = resolve(part, n_threads, progress, False, new_states)
+    found = {key: states.by_key.pop(key) for key in list(states.by_key) if isinstance(key[0], GroupValues)}
+    return GroupsResolved(states, entries, wins_of_metrics(metrics, found) if in_pairs else None)

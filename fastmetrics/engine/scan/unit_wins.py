@@ -88,9 +88,14 @@ class NumberedUnits(NamedTuple):
         return np.concatenate(([np.count_nonzero(of_units)], by_slice))
 
 
-def count_wins(part: PartState, unit_buckets: UnitBuckets, n_threads: int) -> dict[WinKey, WinCounts]:
-    """Win counts: of groups for metrics of groups, of units for metrics that are sums, if units are few."""
-    wins = count_wins_of_groups(part, n_threads)
+def count_wins(
+    part: PartState, unit_buckets: UnitBuckets, n_threads: int, of_groups: dict[WinKey, WinCounts] | None = None
+) -> dict[WinKey, WinCounts]:
+    """Win counts: of groups for metrics of groups, of units for metrics that are sums, if units are few.
+
+    `of_groups` are those of groups, if they are known.
+    """
+    wins = count_wins_of_groups(part, n_threads) if of_groups is None else of_groups
     metrics = metrics_by_unit(part, unit_buckets)
     is_stored = part.counted_rows is None and part.unit_exchange is not None
     together = [metric for metric in metrics if is_stored and adds_up_together(metric)]
