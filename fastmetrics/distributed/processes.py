@@ -11,12 +11,13 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from tempfile import gettempdir
 from threading import Thread
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 from fastmetrics._core.exchange.memory_size import parse_size
@@ -37,7 +38,7 @@ from fastmetrics.engine.scan.read_log import make_memory_budget
 
 PLACE = "sources[{}]"  # of a process that has several, the first one
 
-__all__ = ["evaluate"]
+__all__ = ["ProcessPool", "evaluate"]
 __dir__ = list_public(globals())
 
 
@@ -45,6 +46,7 @@ def evaluate(
     sources: Sequence[Any],
     evaluation: Evaluation,
     *,
+    pool: ProcessPool | None = None,
     n_processes: int | None = None,
     memory_limit: int | str | None = None,
     spill_dir: str | None = None,
@@ -61,6 +63,8 @@ def evaluate(
     sources : sequence of paths or tables
         Anything that `evaluate` reads and that can be pickled, such as the files of a log.
     evaluation : Evaluation
+    pool : ProcessPool, optional
+        Processes that have started, in place of `n_processes` and `spill_dir`.
     n_processes : int, optional
         By default one for every CPU that this process may use.
     memory_limit : int or str, optional
@@ -92,24 +96,64 @@ def evaluate(
     if not isinstance(evaluation, Evaluation):
         raise TypeError(f"evaluation must be an Evaluation; found {type(evaluation).__name__}")
     check_sources(sources)
-    if n_processes is not None and (type(n_processes) is not int or n_processes < 1):
-        raise ValueError(f"n_processes must be a positive integer; found {n_processes!r}")
-    n = min(len(sources), count_threads(n_processes))
+    if pool is not None and (n_processes is not None or spill_dir is not None):
+        raise ValueError("n_processes and spill_dir are those of the pool, which is given: leave them out")
+    spill_dir = spill_dir if pool is None else pool.spill_dir
+    n = min(len(sources), count_processes(n_processes) if pool is None else len(pool.processes))
     plan = DistributedPlan(evaluation, evaluation.plan_for(DISTRIBUTED), n, PLACE)
     limit = parse_size(memory_limit, "memory_limit")
     make_memory_budget(limit, spill_dir, 1)  # a folder that cannot be used is an error now
     InputOptions.of_keywords(input_options, evaluation.time_zone)
     with ExitStack() as stack:
-        folder = Path(spill_dir or gettempdir(), f"fastmetrics-{uuid4().hex}")
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        own = stack.enter_context(ProcessPool(n, spill_dir)) if pool is None else pool
         memory = Memory(None if limit is None else limit // n, spill_dir, n)
-        context, start = get_context("spawn"), (end_with_parent, (folder,))
-        pool = [stack.enter_context(ProcessPoolExecutor(1, context, *start)) for _ in range(n)]
+        runner = ProcessRunner(own.processes[:n], own.folder)
+        stack.callback(shutil.rmtree, own.folder, ignore_errors=True)
+        try:
+            runner.on_all(read, plan, memory, [sources[number::n] for number in range(n)], input_options)
+            own.folder.mkdir(0o700)  # not earlier: there are workers now, which remove it if this process is killed
+            summaries = runner.run(plan)
+        finally:
+            with suppress(BrokenProcessPool):
+                runner.on_all(forget)
+        return plan.finalize(summaries, time.perf_counter() - started)
 
-        runner = ProcessRunner(pool, folder)
-        runner.on_all(read, plan, memory, [sources[number::n] for number in range(n)], input_options)
-        folder.mkdir(0o700)  # not earlier: there are workers now, which remove it if this process is killed
-        return plan.finalize(runner.run(plan), time.perf_counter() - started)
+
+def count_processes(n_processes: int | None) -> int:
+    if n_processes is not None and (type(n_processes) is not int or n_processes < 1):
+        raise ValueError(f"n_processes must be a positive integer; found {n_processes!r}")
+    return count_threads(n_processes)
+
+
+class ProcessPool:
+    """Processes for several calls of `evaluate`, which start once. They end with the context, or with this process.
+
+    Parameters
+    ----------
+    n_processes : int, optional
+        By default one for every CPU that this process may use.
+    spill_dir : str, optional
+        The folder for spill files and pieces.
+
+    Examples
+    --------
+    >>> from fastmetrics.distributed import processes
+    >>> with processes.ProcessPool() as pool:                                                # doctest: +SKIP
+    ...     reports = [processes.evaluate(files, question, pool=pool) for files in days]
+    """
+
+    def __init__(self, n_processes: int | None = None, spill_dir: str | None = None) -> None:
+        self.spill_dir = spill_dir
+        self.folder = Path(spill_dir or gettempdir(), f"fastmetrics-{uuid4().hex}")  # of the pieces of a call
+        start = get_context("spawn"), end_with_parent, (self.folder,)
+        self.processes = [ProcessPoolExecutor(1, *start) for _ in range(count_processes(n_processes))]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for process in self.processes:
+            process.shutdown()
 
 
 class ProcessRunner(Runner):
@@ -190,6 +234,14 @@ def read(
     for turn, source in enumerate(sources[number]):
         Process.source.place = f" (rows are counted within {PLACE.format(number + turn * len(sources))})"
         Process.source.update(source, **options)
+
+
+def forget(number: int) -> None:
+    """Release the rows of a process."""
+    for name in ("source", "state"):
+        if hasattr(Process, name):
+            getattr(Process, name).close()
+            delattr(Process, name)
 
 
 def summarize(number: int, decision: Decision) -> bytes:

@@ -60,6 +60,19 @@ def test_nothing_is_left_behind(log, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_pool_answers_several_questions(log, tmp_path):
+    sums = fm.Evaluation("logloss", label="click", score="pctr")
+    bad = log.set_column(0, "click", pa.array(range(ROWS)))
+    with processes.ProcessPool(2, str(tmp_path)) as pool:
+        for question in (QUESTION, sums, QUESTION.replace(ci=None)):
+            assert processes.evaluate([log[:900], log[900:]], question, pool=pool) == question.run(log)
+            assert_raises(ValueError, "'click' has 2 at row 2", processes.evaluate, [log, bad], question, pool=pool)
+            assert not list(tmp_path.iterdir())
+        assert processes.evaluate([log], sums, pool=pool) == sums.run(log)
+        words = "n_processes and spill_dir are those of the pool"
+        assert_raises(ValueError, words, processes.evaluate, [log], sums, pool=pool, n_processes=2)
+
+
 def test_errors_name_the_file(log, tmp_path):
     pa.parquet.write_table(log, tmp_path / "good.parquet")
     pa.parquet.write_table(log.set_column(0, "click", pa.array(range(ROWS))), tmp_path / "bad.parquet")

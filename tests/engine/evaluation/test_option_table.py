@@ -90,7 +90,7 @@ WITHOUT_TEXTS = (UPDATE, FROM_BYTES, LOAD)
 NO_OPTIONS = {
     "self", "data", "df", "frame", "dataset", "batch", "path", "sources", "evaluation", "metrics",
     "scores", "predictions", "probabilities", "ci", "ci_method",
-    "source", "attempt", "processes", "summary_only", "input_options",
+    "source", "attempt", "processes", "pool", "summary_only", "input_options",
 }  # fmt: skip
 ALL_OPTIONS = (*OPTIONS, *RUN_OPTIONS)
 
