@@ -34,7 +34,7 @@ def complete_measures(context: typer.Context, incomplete: str) -> list[str]:
     """The values of trec_eval's measures, and sets of measures."""
     import fastmetrics
 
-    return ["official", "set", "all_trec", *fastmetrics.trec_measure_names("all_trec")]
+    return ["official", "set", "all_trec", *fastmetrics.trec_metric_names("all_trec")]
 
 
 def complete_gate(context: typer.Context, incomplete: str) -> list[str]:

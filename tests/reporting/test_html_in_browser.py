@@ -53,7 +53,9 @@ SORTED = """
     var body = table.tBodies[table.tBodies.length - 1];
     steps.push([
       head.getAttribute("aria-sort"), table.querySelectorAll("[aria-sort]:not([aria-sort=none])").length,
-      Array.from(body.rows).filter(function (row) { return row.className !== "whole"; }).map(function (row) { return row.cells[head.cellIndex].innerText.split("\\n")[0].trim(); }),
+      Array.from(body.rows).filter(function (row) { return row.className !== "whole"; }).map(function (row) {
+        return row.cells[head.cellIndex].innerText.split("\\n")[0].trim();
+      }),
       document.getElementById("sorted").textContent
     ]);
   }

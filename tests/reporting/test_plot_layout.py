@@ -46,10 +46,8 @@ def test_rates_of_0_and_1_are_not_drawn_but_bands_reach_the_edge():
 
 def test_a_logarithmic_scale_has_powers_of_ten():
     low, high = np.array([1e-4, 0.0, 0.05]), np.array([1e-2, 0.01, 0.2])
-    drawn = plot(
-        line([1e-3, 1e-2, 0.1], [1e-3, 0.0, 0.1], low=low, high=high), scale="log", x_range=(1e-3, 0.1), y_range=(1e-3, 1)
-    )
-    laid = lay_out(drawn)
+    own = line([1e-3, 1e-2, 0.1], [1e-3, 0.0, 0.1], low=low, high=high)
+    laid = lay_out(plot(own, scale="log", x_range=(1e-3, 0.1), y_range=(1e-3, 1)))
     ((_, own),) = laid.lines
     assert own.x.tolist() == pytest.approx([-3, -2, -1])
     assert own.y.tolist() == pytest.approx([-3, -3, -1])

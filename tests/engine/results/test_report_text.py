@@ -175,7 +175,8 @@ def test_html_has_the_notes():
 def test_tables_have_five_digits_and_files_all(value):
     made = report([Result("auc", "s", {}, value, "s", {})])
     assert float(str(made).splitlines()[-1].split()[1].replace(",", "")) == pytest.approx(value, rel=1e-4)
-    assert float(made.to_csv().splitlines()[-1].split(",")[made.to_csv().splitlines()[0].split(",").index("value")]) == value
+    head, row = (line.split(",") for line in made.to_csv().splitlines())
+    assert float(row[head.index("value")]) == value
 
 
 def test_text_of_nothing():
