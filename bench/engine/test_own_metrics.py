@@ -36,7 +36,7 @@ class ImportanceWeights(RowStatistic):
     roles={"reward": Real(), "propensity": Positive(), "target_propensity": NonNegative()},
 )
 def bench_snips(parameters, sums):
-    """Self-normalised inverse propensity score."""
+    """Self-normalized inverse propensity score."""
     return divide(sums["weighted_reward"], sums["weight"])
 
 

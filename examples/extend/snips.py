@@ -1,4 +1,4 @@
-"""SNIPS, the self-normalised inverse propensity score: the mean reward that another policy would have had.
+"""SNIPS, the self-normalized inverse propensity score: the mean reward that another policy would have had.
 
 Swaminathan, A. and Joachims, T. (2015). The self-normalized estimator for counterfactual learning. NIPS.
 """
@@ -29,5 +29,5 @@ class ImportanceWeights(RowStatistic):
     undefined="no row could have been chosen by the target policy",
 )
 def snips(parameters: dict[str, Any], sums: Any) -> float:
-    """Self-normalised inverse propensity score: the reward of another policy, from logged actions."""
+    """Self-normalized inverse propensity score: the reward of another policy, from logged actions."""
     return divide(sums["weighted_reward"], sums["weight"])

@@ -52,7 +52,7 @@ def accuracy_score(
     Returns
     -------
     float
-        In [0, 1] if normalised.
+        In [0, 1] if normalized.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def zero_one_loss(
     Returns
     -------
     float
-        In [0, 1] if normalised.
+        In [0, 1] if normalized.
 
     Raises
     ------

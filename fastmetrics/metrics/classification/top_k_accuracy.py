@@ -67,7 +67,7 @@ def top_k_accuracy_score(
     Returns
     -------
     float
-        In [0, 1] if normalised.
+        In [0, 1] if normalized.
 
     Raises
     ------

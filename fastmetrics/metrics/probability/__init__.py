@@ -1,4 +1,4 @@
-"""Metrics of predicted probabilities: log loss, Brier score, normalised entropy, likelihood, and their D2 scores.
+"""Metrics of predicted probabilities: log loss, Brier score, normalized entropy, likelihood, and their D2 scores.
 
 The public package and the engine's registry import this package; no other metrics family does. It imports `_core` and
 `_kernels`. Each metric is a function and a registered metric

@@ -1,4 +1,4 @@
-"""Normalised entropy, the log loss divided by that of a constant prediction; and the observed rate (`ctr`)."""
+"""Normalized entropy, the log loss divided by that of a constant prediction; and the observed rate (`ctr`)."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
     near_names=dict.fromkeys(("rig", "relative_information_gain"), "relative information gain is 1 - ne; write 'ne'"),
 )
 def finalise_ne(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-    """Normalised entropy: log loss over that of always predicting the base rate."""
+    """Normalized entropy: log loss over that of always predicting the base rate."""
     total, positive = LabelCounts.totals(counts)
     coverage = row_coverage(counts) | {"rows_clipped": terms.count("clipped rows")}
     if total == 0:

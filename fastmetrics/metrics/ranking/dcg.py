@@ -103,7 +103,7 @@ def dcg_score(
     Returns
     -------
     float, or numpy.ndarray of shape (len(k),) if k is a sequence
-        Not normalised. A list without a gain has 0.
+        Not normalized. A list without a gain has 0.
 
     Raises
     ------
@@ -288,7 +288,7 @@ def cumulative_gain(
     Returns
     -------
     float, or numpy.ndarray of shape (len(k),) if k is a sequence
-        Not normalised. A list without a gain has 0.
+        Not normalized. A list without a gain has 0.
 
     Raises
     ------

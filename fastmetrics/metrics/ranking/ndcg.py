@@ -30,7 +30,7 @@ def ndcg_score(
 ) -> Floats: ...  # fmt: skip
 @list_metric(
     "ndcg",
-    "Normalised discounted cumulative gain at k: DCG over the DCG of the best order.",
+    "Normalized discounted cumulative gain at k: DCG over the DCG of the best order.",
     scale=scale_of_gains,
     variants=(
         "ndcg@3",
@@ -64,7 +64,7 @@ def ndcg_score(
     allow_infinite: bool = False,
     n_threads: int | None = None,
 ) -> float | Floats:
-    """Normalised discounted cumulative gain: DCG divided by the DCG of the best order.
+    """Normalized discounted cumulative gain: DCG divided by the DCG of the best order.
 
     NDCG@k = DCG@k / IDCG@k, averaged over lists (K. Järvelin and J. Kekäläinen, 2002, Cumulated gain-based evaluation
     of IR techniques, ACM TOIS 20(4)). For two-dimensional arrays the value is that of scikit-learn's ndcg_score.

@@ -1,4 +1,4 @@
-"""The self-normalised inverse propensity score.
+"""The self-normalized inverse propensity score.
 
 A. Swaminathan and T. Joachims (2015), The self-normalized estimator for counterfactual learning, NIPS, equation 9.
 """

@@ -408,7 +408,7 @@ def peers():
             math.inf,
             sk.log_loss([0, 1, 2], [[0.5, 0.25, 0.25]] * 3) / 3,
         ],
-        "Normalised entropy": [loss / entropy(0.25), loss / entropy(0.2)],
+        "Normalized entropy": [loss / entropy(0.25), loss / entropy(0.2)],
         "Calibration": [
             pctr.sum() / click.sum(),
             click.sum() / pctr.sum(),
