@@ -192,9 +192,9 @@ from fastmetrics.metrics.text.nist import corpus_nist
 from fastmetrics.metrics.text.nist import sentence_nist
 from fastmetrics.metrics.text.perplexity import perplexity
 from fastmetrics.metrics.text.perplexity import token_nll
-from fastmetrics.metrics.text.rouge import RougeResult
-from fastmetrics.metrics.text.rouge import RougeScore
 from fastmetrics.metrics.text.rouge import rouge_score
+from fastmetrics.metrics.text.rouge_result import RougeResult
+from fastmetrics.metrics.text.rouge_result import RougeScore
 from fastmetrics.metrics.text.segment_statistics import SegmentStatistics
 from fastmetrics.metrics.text.segment_statistics import segment_statistics
 from fastmetrics.metrics.text.ter import TerScore

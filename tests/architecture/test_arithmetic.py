@@ -74,6 +74,7 @@ MAY_USE: dict[str, tuple[set[str], str]] = {
     "fastmetrics/metrics/text/compare_texts.py": CUTS,
     "fastmetrics/metrics/text/resampled_sums.py": CUTS,
     "fastmetrics/reporting/axis_ticks.py": ({"math.log10", "**"}, "ticks of axes"),
+    "fastmetrics/reporting/plot_layout.py": ({"math.log10"}, "places on logarithmic axes"),
     "fastmetrics/reporting/number_formats.py": ({"math.log10"}, "how many digits are shown"),
     "fastmetrics/reporting/report_notes.py": ({"math.log10"}, "how many digits are shown"),
     "fastmetrics/selfcheck/same_bits.py": GENERATED,

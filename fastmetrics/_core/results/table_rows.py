@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fastmetrics._core.immutable import equal_contents
 from fastmetrics._core.results.table_columns import (
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = TypeVar("Row", bound="TableRow")
+Named = TypeVar("Named")
 
 
 class TableRow(tuple[Any, ...]):
@@ -173,15 +174,15 @@ class Tabular:
         return str(render("notebook rows", names, list(self)))
 
 
-class NamedValues(Tabular):
+class NamedValues(Tabular, Generic[Named]):
     """A table whose first column has names that lead to values: ``result[name]``, ``dict(result)``."""
 
     __slots__ = ()
 
-    def _named(self) -> dict[Any, Any]:
+    def _named(self) -> dict[Any, Named]:
         raise NotImplementedError
 
-    def __getitem__(self, name: Any) -> Any:
+    def __getitem__(self, name: Any) -> Named:
         known = self._named()
         if name not in known:
             raise KeyError(f"no {name!r} in this {type(self).__name__}; it has {', '.join(map(str, known))}")
@@ -197,6 +198,6 @@ class NamedValues(Tabular):
         """The names: ``dict(result)`` has their values."""
         return self._named().keys()
 
-    def items(self) -> ItemsView[Any, Any]:
+    def items(self) -> ItemsView[Any, Named]:
         """The names with their values."""
         return self._named().items()

@@ -19,7 +19,7 @@ from fastmetrics.metrics.text.text_metric import (
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
     from fastmetrics._core.types.options import TextMetricName
-    from fastmetrics.metrics.text.rouge import RougeResult
+    from fastmetrics.metrics.text.rouge_result import RougeResult
     from fastmetrics.metrics.text.text_metric import TextScore
 
 __all__ = ["SegmentStatistics", "segment_statistics"]

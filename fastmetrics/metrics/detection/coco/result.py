@@ -54,7 +54,7 @@ class CategoryTable(ColumnTable):
     __slots__ = ()
 
 
-class CocoResult(NamedValues):
+class CocoResult(NamedValues[float]):
     """COCO's numbers for detections, and the arrays they are computed from.
 
     Undefined values are NaN; `undefined` has the reasons. ``result["map_50"]`` and ``result.map_50`` are the same.

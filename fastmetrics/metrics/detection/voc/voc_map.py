@@ -54,7 +54,7 @@ class VocClass(NamedTuple):
     true_positives: int
 
 
-class VocResult(NamedValues):
+class VocResult(NamedValues[VocClass]):
     """Mean average precision by Pascal VOC's rule; ``float(result)`` is the mean.
 
     ``result["dog"]`` is the entry of a class in `per_class`; rows are the classes with AP and counts.

@@ -49,7 +49,7 @@ GEOMETRIC_MEAN_FLOOR = 0.00001  # smaller values count as this one in a geometri
 Value = float | int | str
 
 
-class TrecResult(NamedValues):
+class TrecResult(NamedValues[Value]):
     """The evaluation of a run by `evaluate_trec`.
 
     ``result["map"]`` is a value over all queries; ``"map" in result``, ``result.keys()`` and ``dict(result)`` work as
@@ -113,8 +113,7 @@ class TrecResult(NamedValues):
             (own,) = trec_metric_names(name)
         except ValueError:
             own = name
-        value: Value = super().__getitem__(own if own in self.summary else name)
-        return value
+        return super().__getitem__(own if own in self.summary else name)
 
     def _named(self) -> dict[str, Value]:
         return self.summary

@@ -71,7 +71,7 @@ class RankingTable(ColumnTable):
     __slots__ = ()
 
 
-class RankingResult(NamedValues):
+class RankingResult(NamedValues[float]):
     """The values of several metrics, with the table of queries and the coverage.
 
     Attributes
