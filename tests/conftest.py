@@ -23,6 +23,9 @@ from hypothesis.internal.conjecture import providers
 REPOSITORY = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("FASTMETRICS_DATA", REPOSITORY.parent / "shared" / "data"))
 
+# ranx as plain Python: to compile it takes most of a minute. numba reads this when it is imported, by whoever is first.
+os.environ["NUMBA_DISABLE_JIT"] = "1"
+
 if not os.access(Path(__file__).parents[1], os.W_OK):
     # Where the folder is read-only, hypothesis would warn that it has no place for what it finds.
     HYPOTHESIS_HOME = tempfile.TemporaryDirectory(prefix="fastmetrics-hypothesis-")

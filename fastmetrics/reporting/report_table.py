@@ -97,7 +97,7 @@ def column_roles(made: Report | Comparison) -> list[tuple[str, str]]:
     return [(role, column_text(columns)) for role, columns in made.columns.items()]
 
 
-def report_table(report: Report, digits: int | None = None) -> Table:
+def report_table(report: Report, digits: int | None = TABLE_DIGITS) -> Table:
     """A row for every metric; with several slices, scores or labels a row for each and a column for every metric."""
     rows = rows_by_model(report.results)
     return wide_table(rows, digits) if len(rows) > 1 else metric_table(report, digits)

@@ -135,7 +135,7 @@ def function_agrees(case: MetricCase) -> None:
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         value = function(*columns, **options, **({"k": metric.k} if metric.k else {}))
     # Some functions return more than the value: a threshold, statistics of texts, several types of ROUGE.
-    value = value[case.spec.base_name].fmeasure if isinstance(value, Mapping) else value
+    value = value[case.spec.base_name].fmeasure if hasattr(value, "keys") else value
     for attribute in ("value", "score"):
         value = getattr(value, attribute, value)
     require_equal(value, expected(case)["results"][0]["value"], f"evaluate against {function.__name__}")

@@ -178,7 +178,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("metric", ["aucc", "logless", "guac"])
     def test_an_unknown_metric_names_the_near_ones(self, metric):
-        near = {"aucc": "auc", "logless": "logloss", "guac": "gauc"}[metric]
+        near = {"aucc": "auc", "logless": "log_loss", "guac": "gauc"}[metric]
         assert_raises((ValueError, KeyError), rf"{metric}.*\b{near}\b", evaluate, log_of(10), [metric])
 
     @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ def tukey_hsd(
     ...     "both": [26.1, 28.3, 24.3, 26.2, 27.8],
     ... })
     >>> print(result)
-    pair          difference     low     high       q        p  Cohen's d
+    pair          difference  ci_low  ci_high       q        p  Cohen's d
     bm25 - dense        -4.6  -8.249  -0.9508   4.756  0.01445     -2.127
     bm25 - both        -0.26  -3.909    3.389  0.2688   0.9803    -0.1202
     dense - both        4.34  0.6908    7.989   4.487  0.02033      2.007

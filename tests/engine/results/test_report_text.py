@@ -17,12 +17,12 @@ def test_text():
         "fastmetrics 0.1.0: 980,070 rows read, 3 dropped (null or NaN score: 3), 0.50 s",
         "label click, score pctr, group user_id",
         "",
-        "metric              value     notes",
+        "metric              value      notes",
         "auc                   0.96008",
-        "gauc(weight=pairs)    0.25000   rows 950,000 used; groups 2,741 of 3,453 used; 700 groups "
+        "gauc(weight=pairs)    0.25000  rows 950,000 used; groups 2,741 of 3,453 used; 700 groups "
         "(30,000 rows) left out, one class: no positive; 12 groups (67 rows) left out, one class: no negative",
         "logloss              12.500    1,234 rows clipped",
-        "ks                  nan       no positive label",
+        "ks                  nan        no positive label",
     ]
     assert repr(report()) == str(report())
 

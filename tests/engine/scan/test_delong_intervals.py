@@ -33,7 +33,7 @@ def found(result):
 
 def wanted(log, rows=slice(None), score="score", ci=0.95):
     own = fm.roc_auc_interval(log["label"][rows], log[score][rows], ci=ci)
-    return own.auc, own.low, own.high, own.standard_error
+    return own.auc, own.ci_low, own.ci_high, own.standard_error
 
 
 def test_all_rows_slices_and_models(log):

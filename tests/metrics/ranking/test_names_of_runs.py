@@ -101,7 +101,7 @@ def test_values_by_any_of_their_names(files):
     assert dict(result) == dict(fm.evaluate_trec(*files, ["ndcg_cut.3", "recip_rank", "P.2"]))
     assert result["ndcg@3"] == result["ndcg_cut_3"] == pytest.approx(by_evaluate_ranking("ndcg@3")["ndcg@3"])
     assert result["mrr"] == result["recip_rank"]
-    assert_raises(KeyError, "no value 'map'", lambda: result["map"])
+    assert_raises(KeyError, "no 'map' in this TrecResult", lambda: result["map"])
     assert_raises(KeyError, "no value 'mapp'", lambda: result["mapp"])
 
 

@@ -162,7 +162,9 @@ def test_rows_without_weight_are_no_group():
 def test_the_table():
     table = fm.errors_by_group([1.0, 2.0, 3.0], [1.5, 2.0, 2.0], ["b", "a", "b"])
     assert len(table) == 2
-    assert repr(table) == "ErrorTable(2 groups: group, n, bias, mse, mae)"
+    assert repr(table).splitlines() == [
+        "group  n     bias     mse     mae", "a      1   0.0000  0.0000  0.0000", "b      2  -0.2500  0.6250  0.7500"
+    ]  # fmt: skip
     arrow = table.to_arrow()
     assert arrow.column_names == ["group", "n", "bias", "mse", "mae"]
     assert arrow.to_pydict() == {"group": ["a", "b"], "n": [1, 2], "bias": [0.0, -0.25], "mse": [0.0, 0.625],

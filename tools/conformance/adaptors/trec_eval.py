@@ -70,8 +70,9 @@ class RelevanceEvaluator:
             paths[0].write_text("\n".join([*lines, f"{ADDED_QUERY} 0 item 1\n"]), encoding="utf-8")
             paths[1].write_text("\n".join([*rows, f"{ADDED_QUERY} Q0 item 0 1 run\n"]), encoding="utf-8")
             found = fm.evaluate_trec(*paths, self.measures, complete=True, **self.options)
+        names = [name for name in found.per_query.keys() if name != "query"]  # noqa: SIM118  iteration gives rows
         return {
-            query: named_values(self.measures, {name: values[row] for name, values in found.per_query.items()})
+            query: named_values(self.measures, {name: found.per_query[name][row] for name in names})
             for row, query in enumerate(found.queries)
             if query != ADDED_QUERY
         }
