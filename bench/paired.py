@@ -176,7 +176,10 @@ PROCESS_ROWS = {
     "process: import of evaluate": ProcessRow(["-c", import_code("from fastmetrics import evaluate")], reported=True),
     "process: fastmetrics --help": ProcessRow(["-m", "fastmetrics", "--help"]),
     "process: fastmetrics evaluate of a small file": ProcessRow(
-        ["-m", "fastmetrics", "evaluate", "../small.parquet", "--label", "click", "--score", "pctr", "--json", "-"],
+        [
+            *("-m", "fastmetrics", "evaluate", "../small.parquet"),
+            *("--label", "click", "--score", "pctr", "--format", "json"),
+        ],
         answer=json_values,
     ),
 }

@@ -194,8 +194,14 @@ def test_kernels_have_no_examples():
             assert not any(test.examples for test in doctest.DocTestFinder().find(module)), name
 
 
+# Packages whose examples need another engine.
+ENGINES = {"dask": "dask", "ray": "ray", "spark": "pyspark"}
+
+
 @pytest.mark.parametrize("name", [name for name in modules_of_the_package() if has_examples(name)])
 def test_doctests(name):
+    if engine := ENGINES.get(name.split(".")[1]) if "." in name else None:
+        pytest.importorskip(engine, reason=f"{engine} is not installed")
     module = importlib.import_module(name)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     with warnings.catch_warnings(), own_metrics():

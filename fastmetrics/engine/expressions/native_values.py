@@ -9,6 +9,8 @@ from fastmetrics._core.columns.arrow_columns import plain_column
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 
+OTHER_ROWS = "reads other rows than its own, as a mean or a rank does: make it a column of the log first"
+
 
 class NativeExpression(NamedTuple):
     """An expression of another library, and the columns that it reads."""
@@ -28,10 +30,7 @@ def read_native(
     if hasattr(native, "meta"):
         names = list(dict.fromkeys(native.meta.root_names()))
         if reads_other_rows(native):
-            raise ValueError(
-                f"{role}: the expression {native} of polars reads other rows than its own, as a mean or a rank does: "
-                "make it a column of the log first"
-            )
+            raise ValueError(f"{role}: the expression {native} of polars {OTHER_ROWS}")
     else:
         text = str(native)
         names = [name for name in column_names if name in text]
@@ -42,14 +41,19 @@ def read_native(
     return NativeExpression(native, names)
 
 
-def reads_other_rows(native: Any) -> bool:
-    """Does any part of an expression of polars read other rows than its own, as far as polars says so?"""
-    is_separable = getattr(native.meta, "is_row_separable", None)  # not in old versions
+def reads_other_rows(native: Any) -> bool | None:
+    """Does any part of an expression of polars read other rows than its own? None if polars cannot tell.
+
+    It cannot tell for Python functions and some parts that need the columns' types, and in old versions.
+    """
+    from polars.exceptions import PolarsError
+
     try:
-        found = is_separable is not None and not is_separable()
-    except Exception:  # noqa: BLE001 - of some expressions polars asks for the columns
-        found = False
-    return found or any(map(reads_other_rows, native.meta.pop()))
+        found = not native.meta.is_row_separable()
+    except (AttributeError, PolarsError):
+        found = None
+    of_parts = [found, *map(reads_other_rows, native.meta.pop())]
+    return True if True in of_parts else None if None in of_parts else False
 
 
 def values_of_native(native: Any, batch: Any, title: str) -> Any:
@@ -58,7 +62,10 @@ def values_of_native(native: Any, batch: Any, title: str) -> Any:
         if hasattr(native, "meta"):
             import polars as pl
 
-            found = pl.DataFrame(pa.Table.from_batches([batch])).select(native.alias("value"))
+            frame = pl.DataFrame(pa.Table.from_batches([batch]))
+            found = frame.select(native.alias("value"))
+            if reads_other_rows(native) is None:
+                check_halves(native, frame, found, title)
             column = found.to_arrow().column(0)
         else:
             from pyarrow import acero
@@ -85,3 +92,11 @@ def mask_of_native(native: Any, batch: Any) -> Any:
     if not pa.types.is_boolean(column.type):
         raise TypeError(f"where: the expression gives values of type {column.type}, not booleans")
     return column
+
+
+def check_halves(native: Any, frame: Any, found: Any, title: str) -> None:
+    """Refuse an expression that gives other values for the rows of a frame where it is computed for each half."""
+    middle = len(frame) // 2
+    halves = [part.select(native.alias("value")) for part in (frame[:middle], frame[middle:]) if len(part)]
+    if len(found) == len(frame) and not found.equals(halves[0].extend(halves[1]) if halves[1:] else halves[0]):
+        raise ValueError(f"{title}: the expression {native} of polars {OTHER_ROWS}")

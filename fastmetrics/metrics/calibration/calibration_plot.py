@@ -151,12 +151,12 @@ def draw_calibration(models: Sequence[ModelStates]) -> Plot:
         lines.append(line)
     if not lines:
         raise NoPlotError(reason)
-    ends = np.array(axis_range(lines))
-    is_log = ends[0] > 0
+    least, top = axis_range(lines)
+    ends, is_log = np.array([least, top]), least > 0
     return Plot(
         "calibration", "Calibration", "Mean predicted probability", "Observed rate", tuple(lines),
         reference=Line("perfect", ends, ends), scale="log" if is_log else "linear",
-        x_range=(ends[0], ends[1]), y_range=(ends[0], ends[1]),
+        x_range=(least, top), y_range=(least, top),
         summary=plot_summary("Observed rates over mean predicted probabilities, bin by bin", lines),
         caption=CAPTION + (LOG_CAPTION if is_log else ""),
     )  # fmt: skip
@@ -170,4 +170,4 @@ def axis_range(lines: Sequence[Line]) -> tuple[float, float]:
     positive = rates[rates > 0]
     if not (means > 0).all() or np.median(means) >= LOW_RATE or means.max() < LEAST_RATIO * means.min():
         return 0.0, top
-    return float(max(positive.min(), 1e-7)) / 1.5, min(1.0, 1.5 * float(rates.max()))
+    return max(float(positive.min()), 1e-7) / 1.5, min(1.0, 1.5 * float(rates.max()))

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fastmetrics as fm
+from fastmetrics.engine.expressions.native_values import reads_other_rows
 
 N_ROWS = 3000
 COLUMNS = {"label": "click", "score": "p", "group": "user"}
@@ -194,6 +195,37 @@ def test_rows_that_are_left_out_are_not_computed():
 def test_errors_of_expressions(log, options, words):
     with pytest.raises(ValueError, match=words):
         fm.evaluate(log, "auc", **(COLUMNS | options))
+
+
+OTHER_ROWS = [
+    pl.col("p") - pl.col("p").mean(),
+    pl.col("p").rank(),
+    pl.col("p").cum_sum(),
+    pl.col("p").shift(1, fill_value=0.0),
+    pl.col("p").sort(),
+]
+
+
+@pytest.mark.parametrize("native", OTHER_ROWS, ids=str)
+def test_expressions_of_other_rows_are_refused_by_any_version_of_polars(log, native, monkeypatch):
+    """Old versions of polars do not say which rows an expression reads: its values are compared."""
+    monkeypatch.setattr("fastmetrics.engine.expressions.native_values.reads_other_rows", lambda native: None)
+    with pytest.raises(ValueError, match="reads other rows than its own"):
+        fm.evaluate(log, "auc", **(COLUMNS | {"score": native}))
+    assert fm.evaluate(log, "auc", **(COLUMNS | {"score": pl.col("p") * 2})) is not None
+
+
+def test_python_functions_may_not_read_other_rows(log):
+    """polars cannot tell what a Python function reads."""
+    doubled = pl.col("p").map_batches(lambda column: column * 2, return_dtype=pl.Float64)
+    centred = pl.col("p").map_batches(lambda column: column - column.mean(), return_dtype=pl.Float64)
+    assert reads_other_rows(doubled) is None
+    options = COLUMNS | {"score": doubled}
+    assert fm.evaluate(log, "auc", **options).value("auc") == fm.evaluate(log, "auc", **COLUMNS).value("auc")
+    with pytest.raises(ValueError, match="reads other rows than its own"):
+        fm.evaluate(log, "auc", **(COLUMNS | {"score": centred}))
+    with pytest.raises(ValueError, match=r"where: .*reads other rows than its own"):
+        fm.evaluate(log, "auc", **COLUMNS, where=centred > 0)
 
 
 def test_expressions_stay_in_the_process(log):
