@@ -17,6 +17,8 @@ CURVE_POINT = "it is a point of a curve: fm.precision_recall_curve has the preci
 ROC_POINT = "it is a point of a curve: fm.roc_curve has 1 - specificity and the sensitivity of every threshold"
 NE = "'ne' is the normalized entropy of the scores as they are"
 RATIOS = "fm.class_likelihood_ratios(y_true, y_pred) has both likelihood ratios"
+ERROR_RATES = "fm.far_frr_curve has both error rates of every threshold; 'eer' is where they are equal"
+CLASS_ZERO = "it is the precision of class 0; write 'precision(pos_label=0)', with prediction="
 NO_CORRELATION = "there is no correlation coefficient; 'xauc' is the share of pairs in the right order"
 
 XGBOOST = {
@@ -104,8 +106,8 @@ TORCHREC = {
 TORCHMETRICS = {
     "calibration_error": "write 'ece'",
     "multiclass_accuracy": "its mean over classes is 'balanced_accuracy', the share of right rows 'accuracy'",
-    "negative_predictive_value": "it is the precision of class 0; write 'precision(pos_label=0)', with prediction=",
-    "npv": "it is the precision of class 0; write 'precision(pos_label=0)', with prediction=",
+    "negative_predictive_value": CLASS_ZERO,
+    "npv": CLASS_ZERO,
     "symmetric_mean_absolute_percentage_error": "it divides by label and prediction, 'mape' by the label",
     "weighted_mean_absolute_percentage_error": "it is the mean absolute error over the mean label; write 'mae'",
     "wape": "it is the mean absolute error over the mean label; write 'mae'",
@@ -138,12 +140,51 @@ SACREBLEU = {
     },
     "chrf++": "write 'chrf(word_order=2)'",
 }
+OF_NO_TOOL = {
+    "nll": "the mean negative log-likelihood of labels of 0 and 1 is the log loss; write 'logloss'",
+    "negative_log_likelihood": "its mean for labels of 0 and 1 is the log loss; write 'logloss'",
+    "neg_log_likelihood": "its mean for labels of 0 and 1 is the log loss; write 'logloss'",
+    "cross_entropy_loss": "for labels of 0 and 1 write 'logloss'",
+    "bal_acc": "write 'balanced_accuracy'",
+    "bacc": "write 'balanced_accuracy'",
+    "balanced_acc": "write 'balanced_accuracy'",
+    "qwk": "write 'kappa(weights=quadratic)', with prediction=",
+    "quadratic_kappa": "write 'kappa(weights=quadratic)', with prediction=",
+    "quadratic_weighted_kappa": "write 'kappa(weights=quadratic)', with prediction=",
+    "weighted_kappa": "write 'kappa(weights=quadratic)' or 'kappa(weights=linear)', with prediction=",
+    "youden": "it is 2 * balanced accuracy - 1; write 'balanced_accuracy(adjusted=True)', with prediction=",
+    "youden_j": "it is 2 * balanced accuracy - 1; write 'balanced_accuracy(adjusted=True)', with prediction=",
+    "ks_stat": "write 'ks'",
+    "ks_2samp": "write 'ks'",
+    "kstest": "write 'ks'",
+    "top_k": TOP_K,
+    "wuauc": "users weighed by impressions are the default of 'gauc'",
+    "wgauc": "users weighed by impressions are the default of 'gauc'",
+    "wmape": "it is the mean absolute error over the mean label; write 'mae'",
+    "rae": "it is over the error of a constant prediction, as 1 - 'd2_absolute_error' is",
+    "rse": "it is over the error of a constant prediction, as 1 - 'r2' is",
+    "far": ERROR_RATES,
+    "frr": ERROR_RATES,
+    "false_acceptance_rate": ERROR_RATES,
+    "false_rejection_rate": ERROR_RATES,
+    "tar": ERROR_RATES,
+    "nist": "it is no metric of a log, but a function of texts: fm.corpus_nist",
+    "wilcoxon_signed_rank": "it is a test of two models: fm.wilcoxon",
+    "recall_at_fpr": ROC_POINT,
+    "tpr_at_fpr": ROC_POINT,
+    "auuc": "there is no metric of uplift",
+    "ace": "its bins have equal numbers of rows; those of 'ece' have equal widths",
+    **dict.fromkeys(("spearmanr", "spearman_r", "spearman_rho", "rank_correlation"), NO_CORRELATION),
+    **dict.fromkeys(("pearsonr", "pearson_r", "pcc", "corr", "correlation", "pearson_correlation"), NO_CORRELATION),
+    **dict.fromkeys(("kendalltau", "kendall_tau", "tau", "kendall_tau_b"), NO_CORRELATION),
+}
 TREC_EVAL = {
     "ndcg_cut": "it is one of a cutoff; write 'ndcg@10'",
     "map_cut": "it is one of a cutoff; write 'map(normalize=relevant)@10'",
 }
 
 for names in (
-    XGBOOST, LIGHTGBM, CATBOOST, KERAS, MLFLOW, TORCHREC, TORCHMETRICS, TFMA, SCIKIT_LEARN, SACREBLEU, TREC_EVAL
+    XGBOOST, LIGHTGBM, CATBOOST, KERAS, MLFLOW, TORCHREC, TORCHMETRICS, TFMA, SCIKIT_LEARN, SACREBLEU, TREC_EVAL,
+    OF_NO_TOOL,
 ):  # fmt: skip
     explain_names(names)

@@ -229,7 +229,7 @@ def f1(cells: ThresholdCells) -> ThresholdRatio:
 @threshold_metric(
     "fbeta", fbeta_score, "neither a positive row nor one predicted positive", {"beta": 1.0},
     ("fbeta(beta=0.5, threshold=0.125)",), ("fbeta_score",),
-    {"f2": "write fbeta(beta=2)", "f2_score": "write fbeta(beta=2)"},
+    {f"f{beta}{end}": f"write fbeta(beta={beta})" for beta in ("2", "0.5") for end in ("", "_score")},
 )  # fmt: skip
 def fbeta(cells: ThresholdCells, beta: float) -> ThresholdRatio:
     """The harmonic mean of precision and recall, in which recall weighs beta^2 times as much."""

@@ -245,6 +245,16 @@ TYPED = {
     "kappa_score": "kappa", "neg_f1_macro": Line("f1(average=macro)"), "test_ndcg@5": Line("ndcg@5"),
     "mean_ndcg@5": Line("ndcg@5"), "ndgc@5": Line("ndcg@5"), "uauc": Line("gauc(weight=uniform)"), "wer": Line("ter"),
     "silhouette": Line("fm.silhouette_score"), "wilcoxon": Line("fm.wilcoxon"), "channel.feed/auc": Line("auc"),
+    "nll": Line("logloss"), "neg_log_likelihood": Line("logloss"), "cross_entropy_loss": Line("logloss"),
+    "bacc": Line("balanced_accuracy"), "balanced_acc": Line("balanced_accuracy"), "bal_acc": Line("balanced_accuracy"),
+    "qwk": Line("kappa(weights=quadratic)"), "quadratic_kappa": Line("kappa(weights=quadratic)"),
+    "youden": Line("balanced_accuracy(adjusted=True)"), "ks_stat": Line("ks"), "wuauc": Line("gauc"),
+    "f0.5": Line("fbeta(beta=0.5)"),
+    "F0.5": Line("fbeta(beta=0.5)"), "f0.5_score": Line("fbeta(beta=0.5)"), "wmape": Line("mae"),
+    "ace": Line("ece"),
+    "far": Line("fm.far_frr_curve"), "FRR": Line("fm.far_frr_curve"), "nist": Line("fm.corpus_nist"),
+    "spearmanr": Line("xauc"),
+    "pearsonr": Line("xauc"), "kendalltau": Line("xauc"), "auuc": NONE, "tpr_at_fpr": Line("fm.roc_curve"),
 }  # fmt: skip
 
 TOOLS = {
