@@ -260,7 +260,7 @@ def engine_rows() -> list[Row]:
         Row("evaluate, logloss with ci by user", "replicates",
             evaluation("log", ["logloss"], **resampled, unit="user_id", replicates=200), report_values),
         Row("compare two models, gauc and logloss", "replicates",
-            lambda d: partial(fm.compare, d.short_log, ["gauc", "logloss"], scores=["pctr", "other"], label="click",
+            lambda d: partial(fm.compare, d.short_log, ["gauc", "logloss"], score=["pctr", "other"], label="click",
                               group="user_id", replicates=200), comparison_values),
     ]  # fmt: skip
 

@@ -62,7 +62,7 @@ def count_block(cell: Cell, logs: int, block: int, truth: Mapping[str, float]) -
     tested = [string for string, metric in strings.items() if metric in TESTED]
     # Units won and lost are not counted: it takes most of the time.
     with mock.patch("fastmetrics.engine.scan.resolve_intervals.count_wins", return_value=None):
-        differences = fm.compare(log, tested, scores=["a", "b"], **options)
+        differences = fm.compare(log, tested, score=["a", "b"], **options)
     for one in differences:
         if (one.slice or logs == 1) and not math.isnan(one.pvalue):
             found[strings[one.metric]]["tests"] += 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.test_results import check_level
-from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
+from fastmetrics._core.kinds import PROBABILITIES_ROLE
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metrics
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
@@ -38,17 +38,13 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
-KEYWORDS = {"score": "scores", "prediction": "predictions"}  # by the name of the option
-# The keywords that name the columns of models, by role.
-COMPARED = {SCORE_ROLE: "scores", PREDICTION_ROLE: "predictions", PROBABILITIES_ROLE: "probabilities"}
-
 
 def compare(
     data: Log,
     metrics: Metrics | Evaluation | None = None,
     *,
-    scores: Sequence[ColumnName] | None = None,
     label: ColumnName | Sequence[ColumnName] | None = None,
+    score: ColumnName | Sequence[ColumnName] | None = None,
     group: ColumnName | Sequence[ColumnName] | None = None,
     weight: ColumnName | None = None,
     where: object = None,
@@ -69,9 +65,9 @@ def compare(
     item: ColumnName | None = None,
     treatment: ColumnName | None = None,
     propensity: ColumnName | None = None,
+    prediction: ColumnName | Sequence[ColumnName] | None = None,
+    probabilities: Sequence[ColumnName | Sequence[ColumnName]] | None = None,
     roles: Mapping[str, ColumnName] | None = None,
-    predictions: Sequence[str] | None = None,
-    probabilities: Sequence[str | Sequence[str]] | None = None,
     filesystem: object = None,
     storage_options: Mapping[str, str] | None = None,
     version: int | str | None = None,
@@ -107,14 +103,6 @@ def compare(
         "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
         takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,
         at=0.5" for the share of groups below 0.5; the `rule` of quantiles is linear, lower or higher.
-    scores : list of str, optional
-        At least two columns of scores, one per model. For metrics of target "text" they are hypotheses, for those of
-        target "partition" clusters.
-    predictions : list of str, optional
-        At least two columns of predicted labels, one per model, in place of scores.
-    probabilities : list of str or of lists, optional
-        The probabilities of several classes of at least two models, in place of scores: of each model a column of
-        lists, or a list of columns, one for each class.
     label : str or list of str, optional
         The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read other labels;
         `describe_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers
@@ -122,6 +110,33 @@ def compare(
         references, by default "reference"; strings, or lists of strings if rows have several references (a null in a
         list is a missing reference). Target "partition": the column of classes, by default "label"; integers, strings,
         dates or any other labels. With several columns, every score is evaluated against every label.
+    score : str or list of str, optional
+        The column of scores; metrics of probabilities read probabilities in [0, 1]. Several models are evaluated in one
+        scan, in which every user is looked up once. Target "text": the column of hypotheses, strings; by default
+        "hypothesis". Target "partition": the column of clusters, labels of any type; by default "cluster". Metrics of
+        these two targets take no weights. Together with metrics of other targets, either has to name its columns in the
+        metric string.
+
+        At least two columns, one of each model; one column with ``baseline="rest"``.
+    prediction : str or list of str, optional
+        The column of predicted labels, of the type of the labels: integers, strings, booleans or dates. Metrics such as
+        accuracy, f1 and kappa are then of predicted labels, any number of classes. Several models are evaluated in one
+        scan. If there are scores too, a metric is of predictions if its string says so, such as
+        "accuracy(prediction=pred)" or "f1(average=macro)".
+
+        At least two columns, one of each model, in place of scores.
+    probabilities : str or list of str, optional
+        The probability of every class: a column of lists, or a list of columns, one for each class. They lie in [0, 1]
+        and sum to 1 in every row, to within 1e-8 and the greatest of: the square root of the epsilon of their type
+        (float64 1.5e-8, float32 3.5e-4, float16 0.03); 5e-7 for each class, as rounding to six digits leaves; 2**-7 in
+        rows that have only the digits of bfloat16, and 2**-10 in those of float16. They are used as they are, and a sum
+        that is not 1 is noted in the report. For ap and top_k_accuracy they may be any scores. Metrics such as logloss,
+        brier, auc, ap, ece and top_k_accuracy are then of several classes, and labels of any type; the parameter
+        `labels` names the classes in the order of the probabilities, "logloss(labels=[ant, bee, cat])". Without it,
+        labels are the numbers 0, 1, 2 and so on. A list of lists of columns has several models. With `score` or
+        `prediction`, a metric is of probabilities if its string says so, such as "logloss(probabilities=probs)".
+
+        Here a list has an entry for each model, a column of lists or a list of columns; in place of scores.
     group : str or list of str, optional
         The column of group (user) keys: integers, strings, booleans, dates, times, decimals, bytes or floats; -0.0 is
         0.0. Several columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one
@@ -264,7 +279,7 @@ def compare(
     >>> import fastmetrics as fm
     >>> log = {"click": [1, 0, 0, 1, 0, 1], "old": [0.3, 0.2, 0.8, 0.5, 0.6, 0.7], "user": [1, 1, 2, 2, 3, 3]}
     >>> log["new"] = [0.4, 0.1, 0.3, 0.6, 0.5, 0.8]
-    >>> comparison = fm.compare(log, ["gauc"], label="click", scores=["old", "new"], group="user")
+    >>> comparison = fm.compare(log, ["gauc"], label="click", score=["old", "new"], group="user")
     >>> one = comparison["gauc"]
     >>> round(one.difference, 4), (one.won, one.lost, one.tied), one.verdict
     (0.3333, (1, 0, 2), 'cannot tell')
@@ -299,7 +314,7 @@ def plan_comparison(
     given = {**arguments, "probabilities": models_of(arguments["probabilities"])}
     if isinstance(given["tasks"], Mapping):
         given["tasks"] = {name: with_models(task) for name, task in given["tasks"].items()}
-    question = question_of_call(function, given, KEYWORDS, compared=True)
+    question = question_of_call(function, given, compared=True)
     if question is given["metrics"] and question.ci is None:
         question = question.replace(ci=given["ci"])
     check_level(question.ci, required=True)
@@ -361,27 +376,26 @@ def order_models(task: Task, baseline: Any, ci_method: str | None) -> Task:
         raise ValueError(f"ci_method='delong' knows no weights: leave out weight={task.weight!r}, or say 'bootstrap'")
     named = named_model_roles(task.score, task.prediction, task.probabilities, task.roles)
     if len(named) > 1:
-        words = [COMPARED[role] for role in named]
-        raise ValueError(f"models are compared by {' or by '.join(words)}, not by both: call compare twice")
+        raise ValueError(f"models are compared by {' or by '.join(named)}, not by both: call compare twice")
     (role,) = named
     if baseline == REST and getattr(task, role) is None:
         return task
-    columns: Any = order_columns(getattr(task, role), baseline, COMPARED[role])
+    columns: Any = order_columns(getattr(task, role), baseline, role)
     if role == PROBABILITIES_ROLE:
         columns = list(map(key_columns, columns))
     return task._replace(**{role: columns})
 
 
-def order_columns(columns: Any, baseline: Any, argument: str) -> tuple[Key, ...]:
+def order_columns(columns: Any, baseline: Any, role: str) -> tuple[Key, ...]:
     """The columns of the models, the baseline first."""
-    if argument == COMPARED[PROBABILITIES_ROLE] and isinstance(columns, (list, tuple)):
+    if role == PROBABILITIES_ROLE and isinstance(columns, (list, tuple)):
         names: tuple[Key, ...] = tuple(dict.fromkeys(as_model(own) for own in columns))
     else:
-        names = as_column_tuple(argument, columns)
+        names = as_column_tuple(role, columns)
     of_rest = baseline == REST and len(names) == 1
     if len(names) < 2 and not of_rest:
         raise ValueError(
-            f"{argument} must name two different columns or more, one of each model; found {show(names)}. One model "
+            f"{role} must name two different columns or more, one of each model; found {show(names)}. One model "
             f"is compared by slices: by=..., baseline={REST!r}"
         )
     if baseline is None or of_rest:
@@ -390,5 +404,6 @@ def order_columns(columns: Any, baseline: Any, argument: str) -> tuple[Key, ...]
     first = baseline if isinstance(baseline, str) else as_model(baseline)
     known = {format_key(name): name for name in names} | {name: name for name in names}
     if first not in known:
-        raise ValueError(f"baseline must be one of the {argument}, {', '.join(map(repr, names))}; found {baseline!r}")
+        columns = ", ".join(map(repr, names))
+        raise ValueError(f"baseline must be one of the columns of {role}, {columns}; found {baseline!r}")
     return (known[first], *(name for name in names if name != known[first]))

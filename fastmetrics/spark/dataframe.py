@@ -209,8 +209,8 @@ def compare(
     df: Any,
     metrics: Metrics | Evaluation | None = None,
     *,
-    scores: Sequence[ColumnName] | None = None,
     label: ColumnName | Sequence[ColumnName] | None = None,
+    score: ColumnName | Sequence[ColumnName] | None = None,
     group: ColumnName | Sequence[ColumnName] | None = None,
     weight: ColumnName | None = None,
     where: Any = None,
@@ -230,7 +230,7 @@ def compare(
     item: ColumnName | None = None,
     treatment: ColumnName | None = None,
     propensity: ColumnName | None = None,
-    predictions: Sequence[ColumnName] | None = None,
+    prediction: ColumnName | Sequence[ColumnName] | None = None,
     probabilities: Sequence[ColumnName | Sequence[ColumnName]] | None = None,
     roles: Mapping[str, ColumnName] | None = None,
     time_zone: str | None = None,
@@ -253,10 +253,28 @@ def compare(
         "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
         takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,
         at=0.5" for the share of groups below 0.5; the `rule` of quantiles is linear, lower or higher.
-    scores : list of str, optional
-        As for `fastmetrics.compare`.
-    predictions : list of str, optional
-        As for `fastmetrics.compare`.
+    label : str or list of str, optional
+        The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read other labels;
+        `describe_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers
+        that are not negative. Together with metrics of classes, both read only 0 and 1. Target "text": the column of
+        references, by default "reference"; strings, or lists of strings if rows have several references (a null in a
+        list is a missing reference). Target "partition": the column of classes, by default "label"; integers, strings,
+        dates or any other labels. With several columns, every score is evaluated against every label.
+    score : str or list of str, optional
+        The column of scores; metrics of probabilities read probabilities in [0, 1]. Several models are evaluated in one
+        scan, in which every user is looked up once. Target "text": the column of hypotheses, strings; by default
+        "hypothesis". Target "partition": the column of clusters, labels of any type; by default "cluster". Metrics of
+        these two targets take no weights. Together with metrics of other targets, either has to name its columns in the
+        metric string.
+
+        At least two columns, one of each model.
+    prediction : str or list of str, optional
+        The column of predicted labels, of the type of the labels: integers, strings, booleans or dates. Metrics such as
+        accuracy, f1 and kappa are then of predicted labels, any number of classes. Several models are evaluated in one
+        scan. If there are scores too, a metric is of predictions if its string says so, such as
+        "accuracy(prediction=pred)" or "f1(average=macro)".
+
+        At least two columns, one of each model, in place of scores.
     probabilities : str or list of str, optional
         The probability of every class: a column of lists, or a list of columns, one for each class. They lie in [0, 1]
         and sum to 1 in every row, to within 1e-8 and the greatest of: the square root of the epsilon of their type
@@ -267,13 +285,8 @@ def compare(
         `labels` names the classes in the order of the probabilities, "logloss(labels=[ant, bee, cat])". Without it,
         labels are the numbers 0, 1, 2 and so on. A list of lists of columns has several models. With `score` or
         `prediction`, a metric is of probabilities if its string says so, such as "logloss(probabilities=probs)".
-    label : str or list of str, optional
-        The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read other labels;
-        `describe_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers
-        that are not negative. Together with metrics of classes, both read only 0 and 1. Target "text": the column of
-        references, by default "reference"; strings, or lists of strings if rows have several references (a null in a
-        list is a missing reference). Target "partition": the column of classes, by default "label"; integers, strings,
-        dates or any other labels. With several columns, every score is evaluated against every label.
+
+        Here a list has an entry for each model, a column of lists or a list of columns; in place of scores.
     group : str or list of str, optional
         The column of group (user) keys: integers, strings, booleans, dates, times, decimals, bytes or floats; -0.0 is
         0.0. Several columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one
@@ -376,7 +389,7 @@ def compare(
     >>> import fastmetrics.spark                                                             # doctest: +SKIP
     >>> df = spark.read.parquet("clicks/")                                                   # doctest: +SKIP
     >>> fastmetrics.spark.compare(                                                           # doctest: +SKIP
-    ...     df, ["auc", "gauc"], label="click", scores=["pctr", "pctr_new"], group="user_id"
+    ...     df, ["auc", "gauc"], label="click", score=["pctr", "pctr_new"], group="user_id"
     ... )
     """
     check_frame(df, SPARK_COMPARE)

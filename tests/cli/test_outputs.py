@@ -50,7 +50,7 @@ def made(command):
     """What the command computes, from Python."""
     if command == "evaluate":
         return fm.evaluate(LOG, ["auc", "logloss"], label="y", score=["a", "b"])
-    return fm.compare(LOG, ["auc", "logloss"], label="y", scores=["a", "b"], replicates=20)
+    return fm.compare(LOG, ["auc", "logloss"], label="y", score=["a", "b"], replicates=20)
 
 
 def without_time(text):

@@ -109,7 +109,7 @@ def test_masked_fields_of_records(view, name):
     role = {"y": "label", "s": "score", "g": "group"}[name]
     message = f"{role} column '{name}' has a null at row 2"
     assert_raises(ValueError, message, fm.evaluate, records, ["auc", "gauc"], **COLUMNS)
-    assert_raises(ValueError, message, fm.compare, records, ["gauc"], label="y", scores=["s", "y"], group="g")
+    assert_raises(ValueError, message, fm.compare, records, ["gauc"], label="y", score=["s", "y"], group="g")
     accumulator = fm.Accumulator(["auc", "gauc"], **COLUMNS)
     assert_raises(ValueError, message, accumulator.update, records)
     rest = {key: np.delete(own, 2, axis=0) for key, own in LOG.items()}

@@ -57,7 +57,7 @@ def test_frames_of_a_package_that_is_too_old(package, monkeypatch):
     for frame in frames:
         message = f"reading a {type(frame).__name__} {old(package)}"
         assert_raises(ImportError, message, fm.evaluate, frame, "auc", **COLUMNS)
-        assert_raises(ImportError, message, fm.compare, frame, "auc", label="y", scores=["s", "t"])
+        assert_raises(ImportError, message, fm.compare, frame, "auc", label="y", score=["s", "t"])
         assert_raises(ImportError, message, fm.Accumulator("auc", **COLUMNS).update, frame)
 
 

@@ -17,7 +17,7 @@ from support.cases import assert_raises, each_case
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastmetrics.UndefinedMetricWarning")
 
-COLUMNS = {"label": "click", "scores": ["a", "b"], "group": "user"}
+COLUMNS = {"label": "click", "score": ["a", "b"], "group": "user"}
 # Metrics of every exchange: higher is better, lower is better, or neither.
 METRICS = ["gauc", "ndcg@3", "auc", "ap", "logloss", "accuracy", "copc", "ctr"]
 
@@ -151,12 +151,12 @@ def test_a_constant_difference_has_no_test():
     target = generator.normal(size=400)
     log = {"y": target, "a": target + 1 + generator.normal(size=400), "user": np.repeat(np.arange(40), 10)}
     log["b"] = log["a"] + 0.1
-    one = fm.compare(log, ["bias"], label="y", scores=["a", "b"], unit="user", replicates=50)["bias"]
+    one = fm.compare(log, ["bias"], label="y", score=["a", "b"], unit="user", replicates=50)["bias"]
     assert (one.difference, one.pvalue) == (pytest.approx(0.1), 1.0)
     assert one.reason is not None
     assert "the same difference in every replicate" in one.reason
     log["b"][7] += 0.01
-    assert fm.compare(log, ["bias"], label="y", scores=["a", "b"], unit="user", replicates=50)["bias"].pvalue < 0.05
+    assert fm.compare(log, ["bias"], label="y", score=["a", "b"], unit="user", replicates=50)["bias"].pvalue < 0.05
 
 
 
@@ -164,7 +164,7 @@ def test_a_constant_difference_has_no_test():
 def test_the_order_of_rows_does_not_matter(options):
     log = log_of(3_000, 400, seed=3)
     metrics = METRICS if options.get("group", "user") else METRICS[2:]
-    options = COLUMNS | {"scores": ["a", "b", "c"], "replicates": 25} | options
+    options = COLUMNS | {"score": ["a", "b", "c"], "replicates": 25} | options
     expected = fm.compare(log, metrics, **options, n_threads=1)
     order = np.random.default_rng(0).permutation(3_000)
     moved = {name: column[order] for name, column in log.items()}
@@ -175,7 +175,7 @@ def test_the_order_of_rows_does_not_matter(options):
 def test_every_pair_of_models_labels_and_slices():
     log = log_of(400, 30, seed=4)
     comparison = fm.compare(
-        log, ["gauc", "auc"], label=["click", "buy"], scores=["a", "b", "c"], group="user", by="country",
+        log, ["gauc", "auc"], label=["click", "buy"], score=["a", "b", "c"], group="user", by="country",
         baseline="b", replicates=50,
     )  # fmt: skip
     assert len(comparison) == 2 * 2 * 2 * 3
@@ -193,7 +193,7 @@ def test_every_pair_of_models_labels_and_slices():
         "label": ("click", "buy"), "score": ("b", "a", "c"), "group": "user", "by": "country",
         "unit": "user",
     }  # fmt: skip
-    alone = fm.compare(log, ["auc"], label="buy", scores=["b", "c"], group="user", replicates=50)["auc"]
+    alone = fm.compare(log, ["auc"], label="buy", score=["b", "c"], group="user", replicates=50)["auc"]
     whole = comparison.difference("auc", other="c", label="buy", slice={})
     assert (alone.interval, alone.pvalue) == (whole.interval, whole.pvalue)
 
@@ -243,13 +243,13 @@ def test_one_unit_has_no_test():
 @each_case(
     ("options", "error", "message"),
     [
-        ({"scores": ["a"]}, ValueError, r"scores must name two different columns or more.*found \['a'\]"),
-        ({"scores": ["a", "a"]}, ValueError, "scores must name two different columns"),
-        ({"scores": "a"}, ValueError, r"scores must name two different columns.*found \['a'\]"),
-        ({"scores": None}, TypeError, "scores is missing"),
-        ({"scores": ["a", 3.5]}, TypeError, "scores must be the name of a column or a list of names"),
-        ({"scores": ["a", "bb"]}, ValueError, "bb"),
-        ({"baseline": "c"}, ValueError, "baseline must be one of the scores, 'a', 'b'; found 'c'"),
+        ({"score": ["a"]}, ValueError, r"score must name two different columns or more.*found \['a'\]"),
+        ({"score": ["a", "a"]}, ValueError, "score must name two different columns"),
+        ({"score": "a"}, ValueError, r"score must name two different columns.*found \['a'\]"),
+        ({"score": None}, TypeError, "score is missing"),
+        ({"score": ["a", 3.5]}, TypeError, "score must be the name of a column or a list of names"),
+        ({"score": ["a", "bb"]}, ValueError, "bb"),
+        ({"baseline": "c"}, ValueError, "baseline must be one of the columns of score, 'a', 'b'; found 'c'"),
         ({"correction": "z"}, ValueError, "correction must be one of 'holm', 'benjamini-hochberg', 'none'; found 'z'"),
         ({"ci": 95}, ValueError, "ci must be a number between 0 and 1"),
         ({"ci": None}, ValueError, "ci must be a number between 0 and 1"),
@@ -280,7 +280,7 @@ def test_texts_and_partitions_are_compared_too():
         return [" ".join(own.choice(words, 6)) for _ in range(20)]
 
     log = {"reference": texts(0), "a": texts(1), "b": texts(0)[:10] + texts(2)[10:]}
-    comparison = fm.compare(log, ["bleu", "ter"], scores=["a", "b"], replicates=30)
+    comparison = fm.compare(log, ["bleu", "ter"], score=["a", "b"], replicates=30)
     report = fm.evaluate(log, ["bleu", "ter"], score=["a", "b"])
     for metric in ("bleu", "ter"):
         assert comparison[metric].other_value == report.value(metric, score="b")
@@ -288,11 +288,11 @@ def test_texts_and_partitions_are_compared_too():
         assert comparison[metric].won > comparison[metric].lost
     kinds = generator.integers(0, 3, 60)
     log = {"label": kinds, "a": generator.integers(0, 3, 60), "b": np.where(generator.random(60) < 0.9, kinds, 0)}
-    assert fm.compare(log, ["ari"], scores=["a", "b"], replicates=30)["ari"].interval[0] > 0
+    assert fm.compare(log, ["ari"], score=["a", "b"], replicates=30)["ari"].interval[0] > 0
 
 
 def test_many_units_are_not_counted_one_by_one():
-    comparison = fm.compare(log_of(17_000), ["accuracy", "brier"], label="click", scores=["a", "b"], replicates=2)
+    comparison = fm.compare(log_of(17_000), ["accuracy", "brier"], label="click", score=["a", "b"], replicates=2)
     assert comparison.unit == "row"
     assert [(one.won, one.n_units) for one in comparison] == [(None, 17_000)] * 2
     assert comparison.notes == (
@@ -322,7 +322,7 @@ def test_a_comparison_can_be_repeated_from_its_signature():
 
 def test_auc_of_independent_rows_is_compared_as_by_delong_test():
     log = log_of(2_000)
-    options = {"label": ["click", "buy"], "scores": ["a", "b"], "by": "country", "ci_method": "delong", "ci": 0.9}
+    options = {"label": ["click", "buy"], "score": ["a", "b"], "by": "country", "ci_method": "delong", "ci": 0.9}
     comparison = fm.compare(log, "auc", **options)
     for label in ("click", "buy"):
         for part in ({}, {"country": "NL"}, {"country": "DE"}):
@@ -337,10 +337,10 @@ def test_auc_of_independent_rows_is_compared_as_by_delong_test():
     order = np.random.default_rng(1).permutation(2_000)
     moved = {name: column[order] for name, column in log.items()}
     assert fm.compare(moved, "auc", **options, n_threads=3, memory_limit="1MiB") == comparison
-    equal = fm.compare(log | {"b": log["a"]}, "auc", label="click", scores=["a", "b"], ci_method="delong")["auc"]
+    equal = fm.compare(log | {"b": log["a"]}, "auc", label="click", score=["a", "b"], ci_method="delong")["auc"]
     assert (equal.pvalue, equal.verdict, equal.reason) == (1, "equal", "the columns are identical")
     log["click"][:] = 1
-    one = fm.compare(log, "auc", label="click", scores=["a", "b"], ci_method="delong")["auc"]
+    one = fm.compare(log, "auc", label="click", score=["a", "b"], ci_method="delong")["auc"]
     assert math.isnan(one.pvalue)
     assert one.interval is None
     assert one.reason.startswith("a: ")

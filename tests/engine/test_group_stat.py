@@ -134,7 +134,7 @@ def test_compare():
     log = {**LOG, "other": np.roll(LOG["prob"], 1)}
     options = {"label": "label", "group": "group", "replicates": 50, "seed": 2}
     metrics = ["ndcg(stat=p10)@5", "ndcg@5"]
-    found = fm.compare(log, metrics, **options, scores=["prob", "other"])
+    found = fm.compare(log, metrics, **options, score=["prob", "other"])
     values = {own.metric: (own.baseline_value, own.other_value) for own in found}
     for metric in metrics:
         assert values[metric] == tuple(evaluate(log, [metric], score=score)[metric] for score in ("prob", "other"))

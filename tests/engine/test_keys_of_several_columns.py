@@ -190,7 +190,7 @@ def test_units():
 
 def test_compare():
     log = {**LOG, "other": 1 - LOG["prob"], "key": numbered(LOG, ["user", "name"])}
-    options = {"label": "label", "scores": ["prob", "other"], "replicates": 100}
+    options = {"label": "label", "score": ["prob", "other"], "replicates": 100}
     found = fm.compare(log, ["gauc"], group=["user", "name"], **options)["gauc"]
     expected = fm.compare(log, ["gauc"], group="key", **options)["gauc"]
     assert (found.difference, found.won, found.lost, found.tied) == (

@@ -63,7 +63,7 @@ def test_equal_rows_are_different_units(decimals):
 def test_differences_of_models_in_any_order():
     log = make_log(40_000, 2)
     lines = [
-        fm.compare(source, ["auc", "brier"], label="click", scores=["score", "other"])
+        fm.compare(source, ["auc", "brier"], label="click", score=["score", "other"])
         for source in (log, in_batches(shuffle(log)))
     ]
     for metric in ("auc", "brier"):

@@ -141,7 +141,7 @@ def test_compare_answers_every_task(log):
     options = {"group": "user", "on_invalid": "drop", "replicates": 50, "correction": "none"}
     comparison = fm.compare(log, ["auc", "gauc"], tasks=tasks, **options)
     for name, task in tasks.items():
-        expected = fm.compare(log, ["auc", "gauc"], label=task.label, scores=task.score, **options)
+        expected = fm.compare(log, ["auc", "gauc"], label=task.label, score=task.score, **options)
         found = [own for own in comparison if own.task == name]
         assert [own.replace(task=None) for own in found] == list(expected)
         assert comparison.tasks[name].dropped == expected.dropped

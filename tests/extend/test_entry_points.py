@@ -18,7 +18,7 @@ pytest.importorskip("rich")
 from support.command_line import run_subprocess
 
 ROWS = 600
-OPTIONS = {"scores": ["score", "other"], "replicates": 20}
+OPTIONS = {"score": ["score", "other"], "replicates": 20}
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_metrics_of_different_columns_and_groups_are_compared_in_one_scan(by, lo
 
 def test_partitions_and_numbers_are_compared_in_one_scan(log):
     metrics = ["ari(label=topic)", "rmse(label=revenue)"]
-    models = {"scores": ["cluster", "new_cluster"], "replicates": 20, "unit": "user", "correction": "none"}
+    models = {"score": ["cluster", "new_cluster"], "replicates": 20, "unit": "user", "correction": "none"}
     found = fm.compare(log, metrics, **models)
     assert differences(found) == [differences(fm.compare(log, [name], **models))[0] for name in metrics]
     assert found["ari(label=topic)"].other_value == fm.adjusted_rand_score(log["topic"], log["new_cluster"])

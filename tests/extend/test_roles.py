@@ -200,7 +200,7 @@ def test_mixed_metrics_on_the_command_line(tmp_path):
 
 def test_a_metric_with_its_own_group_is_compared():
     log = {**LOG, "other": -LOG["score"]}
-    options = {"label": "bought", "scores": ["score", "other"], "unit": "hour", "replicates": 20}
+    options = {"label": "bought", "score": ["score", "other"], "unit": "hour", "replicates": 20}
     found = fm.compare(log, ["gauc(group=hour)"], **options)
     expected = fm.compare(log, ["gauc"], group="hour", **options)
     assert found["gauc(group=hour)"].difference == expected["gauc"].difference

@@ -158,7 +158,7 @@ def test_intervals_do_not_depend_on_how_a_log_is_read(monkeypatch):
 def test_two_models_are_compared():
     log = {**make_log(1500), "other": make_log(1500, seed=1)["score"]}
     options = {"treatment": "treated", "label": "bought", "unit": "user", "replicates": 30}
-    found = fm.compare(log, ["auuc"], scores=["score", "other"], **options)["auuc"]
+    found = fm.compare(log, ["auuc"], score=["score", "other"], **options)["auuc"]
     values = [evaluate({**log, "score": log[name]}, ("auuc",))["auuc"] for name in ("score", "other")]
     assert (found.baseline_value, found.other_value) == tuple(values)
 

@@ -323,7 +323,7 @@ def of_score_order() -> Cases:
     return cases
 
 
-BASE: dict[str, Any] = {"scores": ["prob", "second"], "label": "label", "replicates": 30, "seed": 2}
+BASE: dict[str, Any] = {"score": ["prob", "second"], "label": "label", "replicates": 30, "seed": 2}
 MODELS = ["auc", "logloss", "gauc", "ndcg@3"]
 COMPARISONS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "units": (MODELS, {"group": "group"}),
@@ -331,9 +331,9 @@ COMPARISONS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "slices": (["auc", "brier"], {"group": "group", "by": "by", "correction": "benjamini-hochberg"}),
     "weights": (["auc", "logloss"], {"unit": "group", "weight": "whole", "ci": 0.9}),
     "normal": (["auc", "mcc"], {"unit": "group", "ci_method": "normal", "correction": None}),
-    "numbers": (["rmse", "mae", "r2"], {"label": "target", "scores": ["forecast", "score"], "unit": "day"}),
+    "numbers": (["rmse", "mae", "r2"], {"label": "target", "score": ["forecast", "score"], "unit": "day"}),
     "little memory": (MODELS, {"group": "group", "memory_limit": "1MiB"}),
-    "three": (["auc"], {"scores": ["prob", "second", "score"], "unit": "group", "baseline": "second"}),
+    "three": (["auc"], {"score": ["prob", "second", "score"], "unit": "group", "baseline": "second"}),
     "delong": (["auc"], {"ci_method": "delong", "unit": "row", "replicates": None, "seed": None}),
 }
 

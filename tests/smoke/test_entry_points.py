@@ -18,7 +18,7 @@ pytestmark = pytest.mark.smoke
 # The old score has 3 of 4 pairs in order: that of day 1, and not that of day 2. The new one has all.
 LOG = {"click": [0, 0, 1, 1], "old": [0.1, 0.4, 0.35, 0.8], "new": [0.1, 0.2, 0.3, 0.9], "day": [1, 2, 2, 1]}
 COLUMNS = {"label": "click", "score": "old"}
-MODELS = {"label": "click", "scores": ["old", "new"], "ci_method": "delong"}
+MODELS = {"label": "click", "score": ["old", "new"], "ci_method": "delong"}
 
 # The standard error of an AUC of 3/4 from two positives and two negatives: variances of 1/8 for each.
 ERROR = sqrt(1 / 8 / 2 + 1 / 8 / 2)
@@ -57,7 +57,7 @@ NEEDED = QUANTILES**2 * (20 / 19) / 0.01**2
 
 
 def days_compared():
-    return fm.compare(DAYS, "mae", label="y", scores=["old", "new"], unit="day")
+    return fm.compare(DAYS, "mae", label="y", score=["old", "new"], unit="day")
 
 
 def two_logs_compared(function):
@@ -159,7 +159,7 @@ def test_compare_by_formula():
 
 
 def test_compare_by_user():
-    comparison = fm.compare(USERS, "mrr", label="click", scores=["old", "new"], group="user", replicates=50)
+    comparison = fm.compare(USERS, "mrr", label="click", score=["old", "new"], group="user", replicates=50)
     found = comparison.difference("mrr")
     assert (found.baseline_value, found.other_value) == (near((1 / 3 + 1) / 2), 1)
     assert (found.won, found.lost, found.tied, found.n_units) == (1, 0, 1, 2)

@@ -68,7 +68,7 @@ def test_a_spark_frame_is_refused_by_evaluate(frame):
     columns = {"label": "click", "score": "p"}
     words = r"data is a Spark DataFrame: its rows stay on the cluster; type fastmetrics.spark.evaluate\(data, \.\.\.\)"
     assert_raises(TypeError, words, fm.evaluate, frame, ["auc"], **columns)
-    assert_raises(TypeError, words, fm.compare, frame, ["auc"], label="click", scores=["p", "d"])
+    assert_raises(TypeError, words, fm.compare, frame, ["auc"], label="click", score=["p", "d"])
     assert_raises(TypeError, words, fm.Accumulator(["auc"], **columns).update, frame)
 
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("few_ranges")
 
 ROWS = 4_000
 METRICS = ["auc", "gauc", "logloss", "ndcg@5", "ne"]
-MODELS = {"label": "click", "scores": ["old", "new", "flat"]}
+MODELS = {"label": "click", "score": ["old", "new", "flat"]}
 USERS = {"group": "user", "replicates": 30}
 
 
@@ -74,9 +74,9 @@ def test_the_comparison_is_that_of_the_rows(df, log, options):
     ("metrics", "options"),
     [
         ("logloss,brier", {**MODELS, "unit": "day", "by": "channel"}),
-        ("accuracy,f1(average=macro)", {"label": "kind", "predictions": ["first", "second"], "unit": "user"}),
-        ("ari,purity", {"label": "kind", "scores": ["first", "second"], "unit": "user"}),
-        ("bleu,ter", {"label": "kind", "scores": ["first", "second"], "unit": "day", "by": "channel"}),
+        ("accuracy,f1(average=macro)", {"label": "kind", "prediction": ["first", "second"], "unit": "user"}),
+        ("ari,purity", {"label": "kind", "score": ["first", "second"], "unit": "user"}),
+        ("bleu,ter", {"label": "kind", "score": ["first", "second"], "unit": "day", "by": "channel"}),
     ],
 )
 def test_units_of_rows_without_groups(df, log, metrics, options):
@@ -88,7 +88,7 @@ def test_units_of_rows_without_groups(df, log, metrics, options):
 
 def test_tasks(df, log):
     tasks = {"clicks": Task(label="click"), "sales": Task(label="buy", where="click = 1", metrics="logloss,gauc")}
-    found, expected = compare_both(df, log, "auc,gauc", scores=["old", "new"], tasks=tasks, by="channel", **USERS)
+    found, expected = compare_both(df, log, "auc,gauc", score=["old", "new"], tasks=tasks, by="channel", **USERS)
     assert found == expected
     assert {one.task for one in found.differences} == {"clicks", "sales"}
 
@@ -105,10 +105,10 @@ def test_a_question_is_asked_again(df, log):
 @each_case(
     ("metrics", "options", "error", "words"),
     [
-        ("auc", {"label": "click", "scores": ["old"]}, ValueError, "scores must name two different columns"),
-        ("auc", {**MODELS, "baseline": "older"}, ValueError, "baseline must be one of the scores"),
+        ("auc", {"label": "click", "score": ["old"]}, ValueError, "score must name two different columns"),
+        ("auc", {**MODELS, "baseline": "older"}, ValueError, "baseline must be one of the columns of score"),
         ("auc", {**MODELS, "ci": None}, ValueError, "ci must be a number"),
-        ("auc", {**MODELS, "predictions": ["first", "second"]}, ValueError, "not by both"),
+        ("auc", {**MODELS, "prediction": ["first", "second"]}, ValueError, "not by both"),
         ("auc", {**MODELS, "correction": "tukey"}, ValueError, "correction must be one of"),
         ("auk", MODELS, ValueError, "unknown metric 'auk'"),
     ],

@@ -124,5 +124,5 @@ named_by_numbers = [
     fm.Accumulator("auc", label=0, score=1).result(),
     fm.evaluate(numbered, "auc", tasks={"a": fm.Task(label=0, score=1)}),
 ]
-fm.compare(numbered, "auc", label=0, scores=[1, 2], unit=3, baseline=2)
+fm.compare(numbered, "auc", label=0, score=[1, 2], unit=3, baseline=2)
 fm.evaluate(numbered, "auc", label=0.5, score=1)  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ revealed = [
     reveal_type(report.result(gauc)),  # reveals: Result
     reveal_type(gauc in report),  # reveals: bool
 ]
-comparison = fm.compare("log.parquet", [gauc], label="y", scores=["a", "b"])
+comparison = fm.compare("log.parquet", [gauc], label="y", score=["a", "b"])
 reveal_type(comparison[gauc])  # reveals: Difference
 mixed: list[str | fm.Metric] = ["auc", fm.Metric.hr(k=5)]
 fm.TrainingMetrics(mixed)

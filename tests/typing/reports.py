@@ -42,7 +42,7 @@ for result in report:
     reveal_type(result.value)  # reveals: float
     reveal_type(result.signature)  # reveals: str
 
-comparison = fm.compare("log.parquet", "auc", label="y", scores=["a", "b"], by="day", correction=None)
+comparison = fm.compare("log.parquet", "auc", label="y", score=["a", "b"], by="day", correction=None)
 revealed = [
     reveal_type(comparison),  # reveals: Comparison
     reveal_type(comparison["auc"]),  # reveals: Difference

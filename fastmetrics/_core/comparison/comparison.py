@@ -88,7 +88,7 @@ class Comparison(ResultSet[Difference]):
     --------
     >>> import fastmetrics as fm
     >>> log = {"click": [0, 1, 0, 1], "old": [0.1, 0.8, 0.4, 0.35], "new": [0.1, 0.8, 0.3, 0.5], "user": [1, 1, 2, 2]}
-    >>> comparison = fm.compare(log, "auc", label="click", scores=["old", "new"], group="user")
+    >>> comparison = fm.compare(log, "auc", label="click", score=["old", "new"], group="user")
     >>> comparison["auc"].difference
     0.25
     """

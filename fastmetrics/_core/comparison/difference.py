@@ -105,7 +105,7 @@ class Difference(Immutable):
     --------
     >>> import fastmetrics as fm
     >>> log = {"click": [0, 1, 0, 1], "old": [0.1, 0.8, 0.4, 0.35], "new": [0.1, 0.8, 0.3, 0.5], "user": [1, 1, 2, 2]}
-    >>> one = fm.compare(log, "auc", label="click", scores=["old", "new"], group="user")["auc"]
+    >>> one = fm.compare(log, "auc", label="click", score=["old", "new"], group="user")["auc"]
     >>> one.baseline_value, one.other_value, one.difference
     (0.75, 1.0, 0.25)
     """

@@ -70,7 +70,7 @@ def sample_size(
     >>> import fastmetrics as fm
     >>> log = {"user": range(40), "click": [0, 1, 1, 0] * 10, "old": [0.3, 0.6, 0.5, 0.4, 0.2, 0.4, 0.7, 0.6] * 5}
     >>> log["new"] = [0.2, 0.7, 0.6, 0.4, 0.3, 0.5, 0.7, 0.5] * 5
-    >>> comparison = fm.compare(log, "logloss", label="click", scores=["old", "new"], unit="user")
+    >>> comparison = fm.compare(log, "logloss", label="click", score=["old", "new"], unit="user")
     >>> fm.sample_size(comparison, "logloss", 0.01) > 1000
     True
     """

@@ -137,8 +137,6 @@ def compare(
         names,
         outputs,
         Tables(print_comparison, comparison_document),
-        scores=log.score,
-        predictions=log.prediction,
         baseline=options.split_columns(baseline) if baseline and log.probabilities else baseline,
         ci=level,
         correction=correction,

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 # Options of the question that the command line has under other names.
 ROLES = ("item", "treatment", "propensity")
-# Options of the question that `compare` has under other names.
-KEYWORDS = {"score": "scores", "prediction": "predictions"}
 
 
 def read_config(path: str) -> "Evaluation":
@@ -50,11 +48,10 @@ def stored_question(
     """The question of --config with what the command has in place of its own; and the arguments that are of a run."""
     from fastmetrics import Evaluation
 
-    names = {KEYWORDS.get(name, name): name for name in BY_NAME} | {name: name for name in BY_NAME}
-    own = {names[word]: value for word, value in arguments.items() if word in names}
+    own = {name: value for name, value in arguments.items() if name in BY_NAME}
     others = {name: value for name, value in given.items() if name not in ROLES}  # they are in the roles of the command
     return Evaluation(**(others | own | {"metrics": metrics})), {
-        word: value for word, value in arguments.items() if word not in names
+        name: value for name, value in arguments.items() if name not in BY_NAME
     }
 
 

@@ -106,8 +106,6 @@ def evaluate(
         names,
         outputs,
         Tables(print_report, report_document),
-        score=log.score or None,
-        prediction=log.prediction or None,
         ci=level,
         curves=outputs.has_page or stored.get("curves", False),
         stored=stored,

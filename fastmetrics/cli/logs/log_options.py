@@ -85,7 +85,7 @@ class LogOptions(NamedTuple):
             **{name: own for name, own in self._asdict().items() if name in OF_LOGS and name != "metrics"},
             "ci_method": self.ci_method,
             "sort": self.sort,
-            "label": self.label or None,
+            **{role: getattr(self, role) or None for role in ("label", "score", "prediction")},
             "by": options.read_slices(self.by, self.grouping_set),
             "roles": options.read_roles(self.roles),
             "tasks": read_tasks(self.tasks),

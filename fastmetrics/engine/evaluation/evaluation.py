@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from fastmetrics._core.immutable import EMPTY, Immutable
+from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.registry import Metrics
 from fastmetrics._core.upper_layers import ask
 from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS, OPTIONS
@@ -246,12 +246,10 @@ class Evaluation(Immutable):
         self.planned_tasks()  # it has the errors of the question
 
     @classmethod
-    def of_call(
-        cls, arguments: Mapping[str, Any], renamed: Mapping[str, str] = EMPTY, *, compared: bool = False
-    ) -> Self:
+    def of_call(cls, arguments: Mapping[str, Any], *, compared: bool = False) -> Self:
         """The question of a call of an entry point, which plans it itself; see `canonical_values`."""
         new = object.__new__(cls)
-        new._set(**canonical_values(arguments, renamed, compared=compared))
+        new._set(**canonical_values(arguments, compared=compared))
         return new
 
     def planned_tasks(self, prepare: Callable[[Task], Task] = unchanged) -> list[PlannedTask]:
@@ -422,27 +420,20 @@ class Evaluation(Immutable):
 
 
 def question_of_call(
-    function: Callable[..., Any],
-    arguments: Mapping[str, Any],
-    renamed: Mapping[str, str] = EMPTY,
-    *,
-    compared: bool = False,
+    function: Callable[..., Any], arguments: Mapping[str, Any], *, compared: bool = False
 ) -> Evaluation:
     """The question that the arguments of an entry point ask, or the one that stands in place of the metrics.
 
-    `renamed` are options whose keywords have other names there; `compared` as for `canonical_values`.
+    `compared` as for `canonical_values`.
     """
     question = arguments["metrics"]
     if not isinstance(question, Evaluation):
-        keywords = ((name, renamed.get(name, name)) for name in BY_NAME)
-        given = {name: arguments[word] for name, word in keywords if word in arguments}
-        return Evaluation.of_call(given, renamed, compared=compared)
-    names = {renamed.get(name, name): name for name in BY_NAME}
-    for word, default in (function.__kwdefaults__ or {}).items():
-        name = names.get(word)
-        if name is not None and differs(arguments[word], default):
+        given = {name: arguments[name] for name in BY_NAME if name in arguments}
+        return Evaluation.of_call(given, compared=compared)
+    for name, default in (function.__kwdefaults__ or {}).items():
+        if name in BY_NAME and differs(arguments[name], default):
             raise TypeError(
-                f"{word}= is a part of the question, which is given: say evaluation.replace({name}=...)"
+                f"{name}= is a part of the question, which is given: say evaluation.replace({name}=...)"
             )
     return question
 

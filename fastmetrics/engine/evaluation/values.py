@@ -9,7 +9,7 @@ from typing import Any
 from fastmetrics._core import registry
 from fastmetrics._core.columns.validation import check_flag, check_option
 from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
-from fastmetrics._core.immutable import EMPTY, freeze
+from fastmetrics._core.immutable import freeze
 from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES
 from fastmetrics._core.results.slice_order import check_count
 from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS
@@ -35,20 +35,16 @@ SMALLEST_STATE, DEFAULT_STATE = 1 << 12, 1 << 22
 Values = Mapping[str, Any]
 
 
-def canonical_values(
-    given: Values, renamed: Mapping[str, str] = EMPTY, *, compared: bool = False
-) -> dict[str, Any]:
+def canonical_values(given: Values, *, compared: bool = False) -> dict[str, Any]:
     """The values of all options in one form; options that are not given have their default.
 
-    Errors name an option by its keyword, which is in `renamed` if it is not its name. `compared`: models are compared,
-    so that the default metrics have a better direction.
+    `compared`: models are compared, so that the default metrics have a better direction.
     """
     values = {**DEFAULTS, **given}
     found = DEFAULTS.copy()
     for name, value in given.items():
-        own = BY_NAME[name]
-        if value is not own.default:
-            option = own._replace(name=renamed[name]) if name in renamed else own
+        option = BY_NAME[name]
+        if value is not option.default:
             found[name] = canonical_value(option, value, values)
     if not found["approximate"]:
         found["state_size"] = DEFAULT_STATE  # an exact state has no size

@@ -70,7 +70,7 @@ def test_the_table_is_that_of_the_comparison(folder):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     expected = fm.compare(
-        folder / "log.parquet", ["gauc", "auc", "logloss"], label="click", scores=["a", "b"], group="user",
+        folder / "log.parquet", ["gauc", "auc", "logloss"], label="click", score=["a", "b"], group="user",
         replicates=100,
     )  # fmt: skip
     shown = done.stdout.splitlines()
@@ -83,7 +83,7 @@ def test_json_is_the_comparison(compare, folder):
     done = compare("-m", "auc", "--by", "country", "--ci", "90%", "--correction", "none", "--json")
     assert done.returncode == 0, done.stderr
     expected = fm.compare(
-        folder / "log.parquet", ["auc"], label="click", scores=["a", "b"], group="user", replicates=100, by="country",
+        folder / "log.parquet", ["auc"], label="click", score=["a", "b"], group="user", replicates=100, by="country",
         ci=0.9, correction=None,
     )  # fmt: skip
     assert json.loads(done.stdout) == json.loads(expected.to_json())
@@ -295,7 +295,7 @@ def test_slices_beside_the_rest_of_the_rows(compare, folder):
     asked = ["--by", "country", "-m", "auc", "--baseline", "rest"]
     done = compare(*asked, "--json", columns=one)
     expected = fm.compare(
-        folder / "log.parquet", "auc", label="click", scores=["b"], group="user", by="country", baseline="rest"
+        folder / "log.parquet", "auc", label="click", score=["b"], group="user", by="country", baseline="rest"
     )
     assert done.returncode == 0
     lines = json.loads(done.stdout)["differences"]

@@ -11,7 +11,7 @@ import fastmetrics as fm
 from oracles.inference.holm import holm_levels
 from support.cases import assert_raises, each_case
 
-COLUMNS = {"label": "click", "scores": ["a", "b"], "group": "user"}
+COLUMNS = {"label": "click", "score": ["a", "b"], "group": "user"}
 
 
 def log_of(rows=6_000, users=400, noise=0.5, seed=0):
@@ -117,17 +117,17 @@ def test_identical_columns_are_equal(options):
 def test_texts_may_be_identical():
     log = {"reference": ["a b c d e", "b c d e f"] * 5, "a": ["a b c d", "b c"] * 5}
     log["b"] = list(log["a"])
-    assert fm.compare(log, "bleu", scores=["a", "b"])["bleu"].verdict == "equal"
+    assert fm.compare(log, "bleu", score=["a", "b"])["bleu"].verdict == "equal"
     log["b"][3] = "b c d"
-    assert fm.compare(log, "bleu", scores=["a", "b"])["bleu"].verdict == "cannot tell"
+    assert fm.compare(log, "bleu", score=["a", "b"])["bleu"].verdict == "cannot tell"
 
 
 def test_four_users_that_agree_cannot_tell():
     log = {"user": [1, 2, 3, 4], "y": [0.0] * 4, "a": [1.0] * 4, "b": [0.5] * 4}
-    one = fm.compare(log, "mae", label="y", scores=["a", "b"], unit="user")["mae"]
+    one = fm.compare(log, "mae", label="y", score=["a", "b"], unit="user")["mae"]
     assert (one.pvalue, one.verdict, one.interval, one.verdict_interval) == (0.125, "cannot tell", None, None)
     log = {name: column * 3 for name, column in log.items()} | {"user": list(range(12))}
-    one = fm.compare(log, "mae", label="y", scores=["a", "b"], unit="user")["mae"]
+    one = fm.compare(log, "mae", label="y", score=["a", "b"], unit="user")["mae"]
     assert (one.pvalue, one.verdict) == (2.0**-11, "better")
 
 
@@ -137,7 +137,7 @@ def test_distances_from_the_best_value():
     shown = generator.random(rows) / 2
     log = {"click": (generator.random(rows) < shown).astype(np.int8), "user": np.arange(rows) % 4_000}
     log |= {"low": shown * 0.8, "high": shown * 1.1, "near": shown * 1.02}
-    comparison = fm.compare(log, "copc", label="click", scores=["low", "high", "near"], group="user")
+    comparison = fm.compare(log, "copc", label="click", score=["low", "high", "near"], group="user")
     of_high, of_near = (comparison.difference("copc", other=name) for name in ("high", "near"))
     assert of_high.change == abs(of_high.other_value - 1) - abs(of_high.baseline_value - 1)
     assert of_high.difference < 0

@@ -44,7 +44,7 @@ def test_wins_of_slices_and_models(options, limit, monkeypatch):
     monkeypatch.setattr(unit_wins, "RANGE_ROWS", 50)  # several ranges
     log = log_of()
     comparison = fm.compare(
-        log, METRICS, label="click", scores=["a", "b", "c"], unit="user", by="country", memory_limit=limit, **options
+        log, METRICS, label="click", score=["a", "b", "c"], unit="user", by="country", memory_limit=limit, **options
     )
     for metric in METRICS:
         for other in ("b", "c"):
@@ -56,6 +56,6 @@ def test_wins_of_slices_and_models(options, limit, monkeypatch):
 
 
 def test_bins_have_no_units():
-    comparison = fm.compare(log_of(), ["ece", "brier"], label="click", scores=["a", "b"], unit="user")
+    comparison = fm.compare(log_of(), ["ece", "brier"], label="click", score=["a", "b"], unit="user")
     assert (comparison["ece"].won, comparison["brier"].won is None) == (None, False)
     assert comparison.notes == ("units won and lost are not counted for ece: all rows are one set of bins",)

@@ -42,8 +42,8 @@ def test_intervals_are_those_of_the_confidence_sequence():
 
 def test_comparisons_hold_at_every_look():
     log = log_of(4_000, 500)
-    plain = fm.compare(log, METRICS, scores=["a", "b"], **COLUMNS)
-    anytime = fm.compare(log, METRICS, scores=["a", "b"], ci_method="anytime", **COLUMNS)
+    plain = fm.compare(log, METRICS, score=["a", "b"], **COLUMNS)
+    anytime = fm.compare(log, METRICS, score=["a", "b"], ci_method="anytime", **COLUMNS)
     for one, other in zip(plain, anytime, strict=True):
         assert other.pvalue > one.pvalue
         assert other.log_pvalue == pytest.approx(anytime_log_pvalue(one.pvalue, other.n_units, TIGHTEST_AT))

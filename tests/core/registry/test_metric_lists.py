@@ -31,7 +31,7 @@ def by_evaluate(metrics):
 
 
 def by_compare(metrics):
-    return fm.compare(LOG, metrics, label="y", scores=["p", "q"], group="u")
+    return fm.compare(LOG, metrics, label="y", score=["p", "q"], group="u")
 
 
 def by_evaluation(metrics):

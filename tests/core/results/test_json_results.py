@@ -39,7 +39,7 @@ SLICES = {
     "bytes": pa.array([b"a\xff", None] * 24),
     "float": pa.array([0.1, -INFINITY, 1.0] * 16),
 }
-COMPARED = {"label": "click", "scores": ["score", "other"]}
+COMPARED = {"label": "click", "score": ["score", "other"]}
 REPORTS = {
     "values": lambda: fm.evaluate(LOG, "auc,logloss,ctr", **BINARY),
     "intervals": lambda: fm.evaluate(LOG, "auc,gauc,ks", **BINARY, group="user", by="kind", ci=0.9, replicates=20),

@@ -64,7 +64,7 @@ RESULTS = {
     "Report of slices": lambda folder: fm.evaluate(LOG, "auc,gauc", **OPTIONS, group="user", by=["channel", "day"]),
     "Report of undefined values": lambda folder: fm.evaluate({**LOG, "click": [1] * 48}, ["auc", "ctr"], **OPTIONS),
     "Comparison": lambda folder: fm.compare(
-        LOG, ["auc", "logloss"], label="click", scores=["score", "other"], group="user", by="channel"
+        LOG, ["auc", "logloss"], label="click", score=["score", "other"], group="user", by="channel"
     ),
     "TextComparison": lambda folder: fm.compare_texts(
         {"first": TEXTS[0] * 4, "second": TEXTS[1] * 4}, TEXTS[1] * 4, ["chrf"], replicates=20

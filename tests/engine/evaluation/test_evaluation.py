@@ -121,7 +121,7 @@ def test_native_filters_compare_by_their_own_equals():
     assert report == fm.evaluate(LOG, METRICS, **COLUMNS, where="old > 0.5")._replace(columns=report.columns)
     assert report.to_dict()["evaluation"] is None
     assert "write it in SQL" in report.to_dict()["no_evaluation"]
-    two = {"label": "click", "scores": ["old", "new"], "unit": "user", "replicates": 5}
+    two = {"label": "click", "score": ["old", "new"], "unit": "user", "replicates": 5}
     compared = fm.compare(LOG, "auc", **two, where=compute.field("old") > 0.5)
     assert compared.evaluation is not None
     assert compared.to_dict()["evaluation"] is None
@@ -161,7 +161,7 @@ def test_one_question_in_every_entry_point(options):
 
 def test_compare_takes_a_question():
     question = fm.Evaluation(["auc", "gauc"], label="click", score=["old", "new"], group="user", baseline="new")
-    options = {"label": "click", "scores": ["old", "new"], "group": "user", "baseline": "new"}
+    options = {"label": "click", "score": ["old", "new"], "group": "user", "baseline": "new"}
     comparison = fm.compare(LOG, ["auc", "gauc"], **options)
     assert fm.compare(LOG, question) == comparison
     assert comparison.evaluation == question.replace(ci=0.95)
@@ -189,7 +189,7 @@ def test_options_of_files_that_change_values_are_noted(tmp_path):
     report = fm.evaluate(path, "auc", label="y", score="p", **run)
     assert report.notes == notes
     assert report.to_dict()["notes"] == list(notes)
-    compared = fm.compare(path, "auc", label="y", scores=["p", "q"], unit="user", replicates=5, **run)
+    compared = fm.compare(path, "auc", label="y", score=["p", "q"], unit="user", replicates=5, **run)
     assert compared.notes[:3] == notes
 
 

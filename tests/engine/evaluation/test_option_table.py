@@ -58,7 +58,7 @@ assert own != own.replace(sampled=False)
 assert "sampled = true" in own.to_toml() and fm.Evaluation.from_toml(own.to_toml()) == own
 report = fm.evaluate(log, "auc", **columns, sampled=True)
 assert report == fm.evaluate(log, "auc", **columns) and report.evaluation.sampled
-assert fm.compare(log, "auc", label="y", scores=["p", "q"], sampled=True, replicates=5).evaluation.sampled
+assert fm.compare(log, "auc", label="y", score=["p", "q"], sampled=True, replicates=5).evaluation.sampled
 assert fm.Accumulator("auc", **columns, sampled=True).evaluation.sampled
 clusters = (fastmetrics.spark, fastmetrics.ray, fastmetrics.dask)
 of_clusters = [function for own in clusters for function in (own.evaluate, own.compare)]
@@ -85,11 +85,10 @@ FUNCTIONS = {
 }  # fmt: skip
 # These refer to `evaluate` and to their class.
 WITHOUT_TEXTS = (UPDATE, FROM_BYTES, LOAD)
-# Data and questions; what a comparison has in place of one model's columns, and of intervals that are asked for; how an
-# engine runs.
+# Data and questions; what a comparison has in place of intervals that are asked for; how an engine runs.
 NO_OPTIONS = {
     "self", "data", "df", "frame", "dataset", "batch", "path", "sources", "evaluation", "metrics",
-    "scores", "predictions", "probabilities", "ci", "ci_method",
+    "ci", "ci_method",
     "source", "attempt", "processes", "pool", "summary_only", "input_options",
 }  # fmt: skip
 ALL_OPTIONS = (*OPTIONS, *RUN_OPTIONS)

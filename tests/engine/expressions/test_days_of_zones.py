@@ -115,7 +115,7 @@ class TestDays:
         options = {"label": "y", "by": [DAYS, "qcut(p, 2)"], "time_zone": zone}
         report = fm.evaluate(iter([log]), "rmse", score="p", **options)
         assert {result.slice[DAYS] for result in report if result.slice} == set(days_of(QUARTERS, zone))
-        compared = fm.compare(log, "rmse", scores=["p", "q"], label="y", by=DAYS, replicates=10, time_zone=zone)
+        compared = fm.compare(log, "rmse", score=["p", "q"], label="y", by=DAYS, replicates=10, time_zone=zone)
         assert {own.slice[DAYS] for own in compared if own.slice} == set(days_of(QUARTERS, zone))
 
 

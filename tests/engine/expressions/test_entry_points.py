@@ -76,8 +76,8 @@ def test_compare(log):
     columns = log.append_column("s", pa.array(np.asarray(log["p_ctr"]).astype(float) * np.asarray(log["p_cvr"])))
     kept = columns.filter(pc.less(columns["user"], 30))
     options = {"label": "buys > 2", "group": "user", "replicates": 20}
-    expected = fm.compare(kept, ["gauc", "logloss"], scores=["p_ctr", "s"], **options)
-    found = fm.compare(log, ["gauc", "logloss"], scores=["p_ctr", "p_ctr * p_cvr"], where="user < 30", **options)
+    expected = fm.compare(kept, ["gauc", "logloss"], score=["p_ctr", "s"], **options)
+    found = fm.compare(log, ["gauc", "logloss"], score=["p_ctr", "p_ctr * p_cvr"], where="user < 30", **options)
     for one, two in zip(expected, found, strict=True):
         assert (one.difference, one.interval, one.pvalue) == (two.difference, two.interval, two.pvalue)
     assert (found.rows, found.filtered) == (N_ROWS, N_ROWS - len(kept))

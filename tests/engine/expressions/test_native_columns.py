@@ -69,8 +69,8 @@ def test_masks_of_every_log_whose_rows_are_numbered(log, path, form, n_threads):
     data, metrics = forms[form](), "auc,gauc,logloss"
     expected = fm.evaluate(log.filter(pa.array(kept)), metrics, **COLUMNS)
     assert values(fm.evaluate(data, metrics, **COLUMNS, where=kept, n_threads=n_threads)) == values(expected)
-    compared = fm.compare(data, "auc", label="click", scores=["p", "q"], where=kept)
-    known = fm.compare(log.filter(pa.array(kept)), "auc", label="click", scores=["p", "q"])
+    compared = fm.compare(data, "auc", label="click", score=["p", "q"], where=kept)
+    known = fm.compare(log.filter(pa.array(kept)), "auc", label="click", score=["p", "q"])
     assert compared["auc"].difference == known["auc"].difference
 
 
@@ -160,8 +160,8 @@ def test_models_and_names(log):
     report = fm.evaluate(log, "auc", label="click", score=[twice, "q", pl.col("p") + pl.col("q")])
     assert report.result("auc", score="twice").value == fm.evaluate(log, "auc", label="click", score="p")["auc"]
     assert [own.score for own in report] == ["twice", "q", str(pl.col("p") + pl.col("q"))]
-    compared = fm.compare(log, "auc", label="click", scores=[twice, pl.col("q") * 1])
-    known = fm.compare(log, "auc", label="click", scores=["p", "q"])
+    compared = fm.compare(log, "auc", label="click", score=[twice, pl.col("q") * 1])
+    known = fm.compare(log, "auc", label="click", score=["p", "q"])
     assert compared["auc"].difference == known["auc"].difference
     many = [pl.col("user").is_in(list(range(n))).cast(pl.Float64) for n in (30, 31)]  # their texts leave out numbers
     found = [fm.evaluate(log, "auc", label="click", score=own)["auc"] for own in many]

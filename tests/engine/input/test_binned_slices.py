@@ -306,7 +306,7 @@ class TestQuantiles:
 
     def test_comparisons_tasks_and_grouping_sets(self):
         log = {**LOG, "other": LOG["prob"] ** 2}
-        options = {"label": "label", "scores": ["prob", "other"], "replicates": 5}
+        options = {"label": "label", "score": ["prob", "other"], "replicates": 5}
         comparison = fm.compare(log, ["auc"], by="qcut(price, 3)", **options)
         assert list(comparison.bins["qcut(price, 3)"]) == quantiles(LOG["price"].tolist(), 3)
         one = fm.Task(label="label", score="prob")

@@ -80,7 +80,7 @@ def test_the_numbers_are_those_of_plain_columns(kind, container, tmp_path):
 def test_decimals_are_compared_exactly():
     table = pa.table({**LOG, **KINDS["decimals"], "q": LOG["p"][::-1]})
     plain = {**LOG, "q": LOG["p"][::-1]}
-    names = {"label": "click", "scores": ["p", "q"], "group": "user", "replicates": 20}
+    names = {"label": "click", "score": ["p", "q"], "group": "user", "replicates": 20}
     found, expected = (fm.compare(data, ["auc", "logloss"], **names) for data in (table, plain))
     # The resampling units are decimals there and integers here: only the values are the same.
     assert [row.difference for row in found] == [row.difference for row in expected]

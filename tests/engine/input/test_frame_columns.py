@@ -35,9 +35,9 @@ def test_columns_may_be_named_by_integers():
 def test_models_and_baselines_may_be_named_by_integers():
     rows = pandas().DataFrame(np.c_[LABELS, SCORES, SCORES[::-1], GROUPS])
     texts = rows.rename(columns=str)
-    named = fm.compare(texts, "auc", label="0", scores=["1", "2"], unit="3", baseline="2")
+    named = fm.compare(texts, "auc", label="0", score=["1", "2"], unit="3", baseline="2")
     for scores, baseline in (([1, 2], 2), ([1, "2"], np.int64(2)), ([1, 2], "2")):
-        found = fm.compare(rows, "auc", label=0, scores=scores, unit=3, baseline=baseline)
+        found = fm.compare(rows, "auc", label=0, score=scores, unit=3, baseline=baseline)
         assert [(own.baseline, own.difference) for own in found] == [(own.baseline, own.difference) for own in named]
     lists = pandas().DataFrame({0: LABELS, 1: [[0.5, 0.5]] * 8, 2: [[1 - own, own] for own in SCORES]})
     for models, baseline in (([1, 2], 1), ([[1], [2]], [1])):

@@ -138,7 +138,7 @@ class TestTheSameAsSeparateCalls:
     def test_comparisons(self, method):
         log = {**LOG, "other": np.clip(LOG["prob"] * 0.9 + 0.05 * (np.arange(ROWS) % 3), 0, 1)}
         metrics = ["auc"] if method == "delong" else ["auc", "logloss", "gauc"]
-        options = {"label": "label", "scores": ["prob", "other"], "group": "group", "correction": None}
+        options = {"label": "label", "score": ["prob", "other"], "group": "group", "correction": None}
         options |= {"ci_method": method} | OF_METHOD.get(method, {"replicates": 12})
         found = fm.compare(log, metrics, by=SETS, **options)
         assert list(found) == separate(lambda by: fm.compare(log, metrics, by=by, **options), SETS)

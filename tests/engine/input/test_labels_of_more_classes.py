@@ -34,7 +34,7 @@ def test_the_error_says_how_classes_are_given(label, metric):
     accumulator = fm.Accumulator([metric], **columns)
     with pytest.raises((ValueError, TypeError), match=r"--prediction COLUMN"):
         accumulator.update(LOG)
-    assert_says_how(fm.compare, LOG, metric, label=label, scores=["s", "p1"], group="g")
+    assert_says_how(fm.compare, LOG, metric, label=label, score=["s", "p1"], group="g")
 
 
 def test_what_it_says_works():

@@ -169,7 +169,7 @@ def test_also_in_compare_and_accumulators(form, log, expected, tmp_path):
     state = fm.Accumulator(METRICS, **COLUMNS)
     state.update(FORMS[form](log, tmp_path))
     assert values_of(state.result()) == expected
-    options = {"label": "click", "scores": ["pctr", "p_true"], "group": "user_id", "replicates": 20}
+    options = {"label": "click", "score": ["pctr", "p_true"], "group": "user_id", "replicates": 20}
     found = fm.compare(FORMS[form](log, tmp_path), ["auc", "logloss"], **options)
     wanted = fm.compare(log, ["auc", "logloss"], **options)
     assert [row.difference for row in found] == [row.difference for row in wanted]

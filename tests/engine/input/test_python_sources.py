@@ -209,7 +209,7 @@ def frame_of(module, **methods):
 def test_frames_of_clusters_say_what_to_type(frame, words):
     columns = {"label": "click", "score": "score"}
     assert_raises(TypeError, words, fm.evaluate, frame, ["auc"], **columns)
-    assert_raises(TypeError, words, fm.compare, frame, ["auc"], label="click", scores=["score", "user"])
+    assert_raises(TypeError, words, fm.compare, frame, ["auc"], label="click", score=["score", "user"])
     assert_raises(TypeError, words, fm.Accumulator(["auc"], **columns).update, frame)
 
 

@@ -329,7 +329,7 @@ class TestAllRows:
 
     def test_of_comparisons(self):
         log = {**LOG, "other": LOG["prob"][::-1].copy()}
-        options = {"label": "label", "scores": ["prob", "other"], "unit": "group", "replicates": 9}
+        options = {"label": "label", "score": ["prob", "other"], "unit": "group", "replicates": 9}
         comparison = fm.compare(log, ["auc"], by="hour", **options)
         assert comparison["auc"].other_value == fm.compare(log, ["auc"], **options)["auc"].other_value
         assert comparison["auc"].slice == {}

@@ -29,7 +29,7 @@ def make_log(rows=900, users=30, seed=3):
 
 
 def compare(log, metrics, *, by="channel", **options):
-    return fm.compare(log, metrics, scores=["p"], by=by, baseline="rest", **(COLUMNS | options))
+    return fm.compare(log, metrics, score=["p"], by=by, baseline="rest", **(COLUMNS | options))
 
 
 def select(log, rows):
@@ -129,7 +129,7 @@ def test_text_labels_of_classes_and_partitions_have_rests_too():
     }
     for metric, column in (("ari", "score"), ("kappa", "prediction")):
         asked = {"label": "label", "unit": "user"}
-        names = {f"{column}s": ["found"]}
+        names = {column: ["found"]}
         one = fm.compare(log, metric, **names, by="channel", baseline="rest", **asked).difference(
             metric, slice={"channel": 1}
         )
@@ -185,11 +185,11 @@ def test_a_question_in_a_file_asks_it_again():
         ({"by": None}, "baseline='rest' compares slices with the rest of the rows: name their columns, by=..."),
         ({"ci_method": "delong", "group": None}, "ci_method='delong' compares two scores of the same rows"),
         ({"baseline": None}, "One model is compared by slices: by=..., baseline='rest'"),
-        ({"scores": ["p", "weight"]}, "baseline must be one of the scores, 'p', 'weight'; found 'rest'"),
+        ({"score": ["p", "weight"]}, "baseline must be one of the columns of score, 'p', 'weight'; found 'rest'"),
     ],
 )
 def test_what_cannot_be_asked(options, message):
-    asked = COLUMNS | {"scores": ["p"], "by": "channel", "baseline": "rest"} | options
+    asked = COLUMNS | {"score": ["p"], "by": "channel", "baseline": "rest"} | options
     assert_raises(ValueError, message, fm.compare, make_log(), "auc", **asked)
 
 

@@ -137,7 +137,7 @@ def test_slices_and_models(log, rows_kept, monkeypatch):
 
 def test_compare(log, rows_kept, monkeypatch):
     two_models = log | {"other": log["pctr"] ** 2}
-    columns = {"label": "click", "scores": ["pctr", "other"], "unit": "user", "replicates": 20}
+    columns = {"label": "click", "score": ["pctr", "other"], "unit": "user", "replicates": 20}
     kept = fm.compare(two_models, METRICS, **columns).to_dict()["differences"]
     monkeypatch.undo()
     assert fm.compare(two_models, METRICS, **columns).to_dict()["differences"] == kept

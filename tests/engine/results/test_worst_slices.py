@@ -59,7 +59,7 @@ class TestWorst:
         assert evaluate(LOG, ["auc"]).worst("auc") == []
 
     def test_comparisons(self):
-        options = {"label": "label", "scores": ["prob", "other"], "unit": "group", "replicates": 5}
+        options = {"label": "label", "score": ["prob", "other"], "unit": "group", "replicates": 5}
         comparison = fm.compare(LOG, ["logloss", "auc"], by="hour", **options)
         worst = comparison.worst("logloss", n=3)
         assert [own.difference for own in worst] == sorted(
@@ -88,7 +88,7 @@ class TestLeastRows:
         assert report.small_slices == {"min_rows": 8, "slices": 2, "rows": 14}
 
     def test_comparisons_correct_the_differences_that_are_left(self):
-        options = {"label": "label", "scores": ["prob", "other"], "unit": "group", "replicates": 5, "by": "rare"}
+        options = {"label": "label", "score": ["prob", "other"], "unit": "group", "replicates": 5, "by": "rare"}
         comparison = fm.compare(LOG, ["auc"], min_rows=8, **options)
         assert len(comparison) == 4
         assert comparison.small_slices == {"min_rows": 8, "slices": 2, "rows": 14}

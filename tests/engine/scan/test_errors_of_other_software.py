@@ -27,7 +27,7 @@ def error_of(name):
     metric, difference, unit, weighted = re.match(r"(\w+)( difference)? (\w+) (\w+)", name).groups()
     options = {**COLUMNS, "unit": unit, "weight": "weight" if weighted == "weighted" else None}
     if difference:
-        return fm.compare(read_log(), metric, scores=["old", "new"], **options)[metric].standard_error
+        return fm.compare(read_log(), metric, score=["old", "new"], **options)[metric].standard_error
     return fm.evaluate(read_log(), metric, score="new", **options).result(metric).standard_error
 
 
@@ -68,7 +68,7 @@ def test_delong_is_that_of_proc():
     log = read_log()
     one = fm.evaluate(log, "auc", score="new", ci_method="delong", unit="row", **COLUMNS).result("auc")
     assert one.standard_error == pytest.approx(R["auc row plain delong"], rel=1e-12)
-    test = fm.compare(log, "auc", scores=["old", "new"], ci_method="delong", unit="row", **COLUMNS)["auc"]
+    test = fm.compare(log, "auc", score=["old", "new"], ci_method="delong", unit="row", **COLUMNS)["auc"]
     assert test.standard_error == pytest.approx(R["auc difference row plain delong"], rel=1e-12)
     assert test.pvalue == pytest.approx(R["auc difference row plain pvalue"], rel=1e-10)
 

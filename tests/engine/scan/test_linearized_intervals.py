@@ -198,9 +198,9 @@ def test_options_that_do_not_fit_are_errors(options, message):
 
 def test_differences_of_models_are_paired():
     log = make_log(4000, 200)
-    comparison = fm.compare(log, ["auc", "logloss", "gauc"], label="click", scores=["old", "new"], group="user")
+    comparison = fm.compare(log, ["auc", "logloss", "gauc"], label="click", score=["old", "new"], group="user")
     resampled = fm.compare(
-        log, ["auc", "logloss", "gauc"], label="click", scores=["old", "new"], group="user", replicates=2000
+        log, ["auc", "logloss", "gauc"], label="click", score=["old", "new"], group="user", replicates=2000
     )
     for metric in ("auc", "logloss", "gauc"):
         one, other = comparison[metric], resampled[metric]
@@ -211,14 +211,14 @@ def test_differences_of_models_are_paired():
 
 def test_equal_models_have_no_difference():
     log = make_log() | {"same": make_log()["new"]}
-    one = fm.compare(log, "auc", label="click", scores=["new", "same"], group="user")["auc"]
+    one = fm.compare(log, "auc", label="click", score=["new", "same"], group="user")["auc"]
     assert (one.difference, one.pvalue, one.interval) == (0.0, 1.0, None)
 
 
 @pytest.mark.filterwarnings("ignore::fastmetrics.UndefinedMetricWarning")
 def test_models_without_a_value():
     log = make_log() | {"flat": np.full(900, 0.25)}
-    comparison = fm.compare(log, "precision,auc", label="click", scores=["flat", "new"], unit="user")
+    comparison = fm.compare(log, "precision,auc", label="click", score=["flat", "new"], unit="user")
     assert math.isnan(comparison["precision"].pvalue)
     assert comparison["precision"].interval is None
     assert "flat" in comparison["precision"].reason

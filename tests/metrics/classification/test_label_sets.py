@@ -294,7 +294,7 @@ def test_replicates_are_tables_of_repeated_rows():
 def test_models_are_compared():
     log = make_log()
     names = ["f1(average=samples)", "hamming", "f1(average=macro)"]
-    comparison = fm.compare(log, names, label="y", predictions=["p", "q"], unit="user", replicates=50)
+    comparison = fm.compare(log, names, label="y", prediction=["p", "q"], unit="user", replicates=50)
     y, p, q = indicators(log["y"], log["p"], log["q"])
     assert comparison["hamming"].baseline_value == fm.hamming_loss(y, p)
     assert comparison["hamming"].other_value == fm.hamming_loss(y, q)

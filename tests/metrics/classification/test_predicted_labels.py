@@ -172,14 +172,14 @@ def test_intervals_are_those_of_repeated_rows():
 def test_models_are_compared():
     log = make_log()
     comparison = fm.compare(
-        log, ["accuracy", "f1(average=macro)"], label="y", predictions=["p", "q"], unit="user", replicates=50
+        log, ["accuracy", "f1(average=macro)"], label="y", prediction=["p", "q"], unit="user", replicates=50
     )
     assert comparison["accuracy"].baseline_value == fm.accuracy_score(log["y"], log["p"])
     assert comparison["accuracy"].other_value == fm.accuracy_score(log["y"], log["q"])
     assert comparison["f1(average=macro)"].pvalue < 0.05
     assert "confusion matrix" in str(comparison.notes)
-    with pytest.raises(ValueError, match="by scores or by predictions"):
-        fm.compare(log, "accuracy", label="y", scores=["p", "q"], predictions=["p", "q"])
+    with pytest.raises(ValueError, match="by score or by prediction"):
+        fm.compare(log, "accuracy", label="y", score=["p", "q"], prediction=["p", "q"])
 
 
 def test_reports_show_the_confusion_matrix_and_each_class():

@@ -233,10 +233,10 @@ def test_compare_two_models():
     assert comparison["logloss"].n_units == 40
     turned = fm.compare(log, metrics, probabilities=["probs", columns], baseline=columns, **options)
     assert turned["auc"].difference == -comparison["auc"].difference
-    with raises(ValueError, "baseline must be one of the probabilities"):
+    with raises(ValueError, "baseline must be one of the columns of probabilities"):
         fm.compare(log, metrics, probabilities=["probs", columns], baseline="w", **options)
-    with raises(ValueError, "by scores or by probabilities"):
-        fm.compare(log, metrics, scores=["p_0", "p_1"], probabilities=["probs", columns], **options)
+    with raises(ValueError, "by score or by probabilities"):
+        fm.compare(log, metrics, score=["p_0", "p_1"], probabilities=["probs", columns], **options)
 
 
 def test_a_metric_takes_what_its_string_names():

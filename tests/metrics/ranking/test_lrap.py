@@ -76,7 +76,7 @@ def test_labels_have_names(kind):
 
 def test_models_are_compared():
     log, truth, matrices = make_log()
-    comparison = fm.compare(log, "lrap", label="tags", scores=["scores", "worse"], unit="day", replicates=20)
+    comparison = fm.compare(log, "lrap", label="tags", score=["scores", "worse"], unit="day", replicates=20)
     ends = comparison["lrap"].baseline_value, comparison["lrap"].other_value
     assert ends == tuple(FUNCTIONS["lrap"](truth, scores, allow_infinite=True) for scores in matrices.values())
 

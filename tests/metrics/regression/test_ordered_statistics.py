@@ -110,7 +110,7 @@ def test_other_metrics_share_the_pass():
 
 def test_models_are_compared():
     log = make_log(800)
-    found = fm.compare(log, METRICS, label="y", scores=["p", "q"], unit="user", replicates=50)
+    found = fm.compare(log, METRICS, label="y", score=["p", "q"], unit="user", replicates=50)
     for name, before in expected(log).items():
         after = expected(log, "q")[name]
         assert (found[name].baseline_value, found[name].other_value) == (before, after)

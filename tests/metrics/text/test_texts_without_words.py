@@ -104,7 +104,7 @@ def test_logs_have_a_note(text):
         state.update(log)
     first.merge(fm.Accumulator.from_bytes(second.to_bytes())).merge(with_other_source(pickle.loads(pickle.dumps(second))))
     assert_noted(first.result(), times=3)
-    both = {"label": "reference", "scores": ["hypothesis", "reference"], "unit": "id", "replicates": 20}
+    both = {"label": "reference", "score": ["hypothesis", "reference"], "unit": "id", "replicates": 20}
     compared = fm.compare(log, ["rouge1", "rougeL"], **both)
     assert [note.startswith("rouge1, rougeL, ") for note in compared.notes if "finds no word" in note] == [True, True]
 

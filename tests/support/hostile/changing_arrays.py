@@ -166,7 +166,7 @@ def make_calls(data: dict[str, np.ndarray]) -> dict[str, list[Callable[[], Any]]
         add("evaluate", log, metrics, **columns, by="classes", weight=None)
         add("evaluate", log, ["auc", "gauc"], **columns, weight="weight", ci=0.95, replicates=20)
         add("evaluate", log, metrics, **columns, memory_limit="1MiB")
-        options = {"scores": ["prob", "weight"], "label": "label", "group": "group", "replicates": 20}
+        options = {"score": ["prob", "weight"], "label": "label", "group": "group", "replicates": 20}
         add("compare", log, ["auc", "gauc"], unit="group", **options)
     for key in ("text", "key"):
         add("evaluate", table, ["auc", "gauc"], **(columns | {"group": key}))

@@ -24,7 +24,7 @@ from support.states import round_cases
 from support.states.round_cases import COLUMNS, ROWS, SETS, UNITS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "distributed.md"
-USERS = {"label": "click", "scores": ["pctr", "coarse"], "group": "user"}
+USERS = {"label": "click", "score": ["pctr", "coarse"], "group": "user"}
 QUESTIONS = [
     *((metrics, COLUMNS | options) for metrics, _, options in round_cases.REPORTS),
     *((metrics, {"label": "kind", "probabilities": "probs"} | options) for metrics, options in round_cases.OF_CLASSES),

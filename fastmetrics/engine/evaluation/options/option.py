@@ -46,7 +46,7 @@ ON_SPARK, ON_TASKS = (SPARK, SPARK_COMPARE), (RAY, RAY_COMPARE, DASK, DASK_COMPA
 ON_CLUSTERS = (*ON_SPARK, *ON_TASKS)
 COMPARISONS = (COMPARE, SPARK_COMPARE, RAY_COMPARE, DASK_COMPARE)
 EVERYWHERE = (EVALUATE, COMPARE, ACCUMULATOR, *ON_CLUSTERS)
-OF_ONE_MODEL = (EVALUATE, ACCUMULATOR, SPARK, RAY, DASK)  # compare has a list of models in its place
+OF_VALUES = (EVALUATE, ACCUMULATOR, SPARK, RAY, DASK)  # comparisons have intervals of differences
 
 # What entry points refuse that is not a whole option.
 ROWS, QUANTILES, DELONG_TEST = "rows as units", "quantiles", "DeLong's test"

@@ -22,7 +22,7 @@ from fastmetrics.engine.evaluation.options.option import (
     METRICS,
     MODELS,
     NATIVE_EXPRESSIONS,
-    OF_ONE_MODEL,
+    OF_VALUES,
     ON_CLUSTERS,
     ON_SPARK,
     QUANTILES,
@@ -93,7 +93,6 @@ OPTIONS = (
         'hypotheses, strings; by default "hypothesis". Target "partition": the column of clusters, labels of '
         'any type; by default "cluster". Metrics of these two targets take no weights. Together with metrics '
         "of other targets, either has to name its columns in the metric string.",
-        entry_points=OF_ONE_MODEL,
         of_tasks=True,
         help=(
             "The column of predictions; the hypotheses of texts (default: column hypothesis), the clusters of "
@@ -108,7 +107,6 @@ OPTIONS = (
         "Metrics such as accuracy, f1 and kappa are then of predicted labels, any number of classes. Several "
         "models are evaluated in one scan. If there are scores too, a metric is of predictions if its string "
         'says so, such as "accuracy(prediction=pred)" or "f1(average=macro)".',
-        entry_points=OF_ONE_MODEL,
         of_tasks=True,
         help=(
             "The column of predicted labels, of the type of the labels: integers, strings or dates, any "
@@ -130,7 +128,6 @@ OPTIONS = (
         "the numbers 0, 1, 2 and so on. A list of lists of columns has several models. With `score` or "
         "`prediction`, a metric is of probabilities if its string says so, such as "
         '"logloss(probabilities=probs)".',
-        entry_points=OF_ONE_MODEL,
         of_tasks=True,
         help=(
             "The probabilities of several classes: a column of lists, or the columns of the classes, "
@@ -311,7 +308,7 @@ OPTIONS = (
         "The level of the intervals, between 0 and 1, such as 0.95. Every `Result` then has an `interval` and "
         "a `standard_error`. If there is no interval (fewer than two units, or more than one replicate in "
         'twenty undefined), `coverage["interval"]` has the reason.',
-        entry_points=OF_ONE_MODEL,
+        entry_points=OF_VALUES,
         refusals=(
             Refusal(
                 (ACCUMULATOR,), "an {entry_point} has no intervals for metrics {found}; use evaluate", COUNTED_ROWS
@@ -328,7 +325,7 @@ OPTIONS = (
         'the AUC of independent rows. "anytime": linearized, for a log that grows and is looked at again and again: '
         "all its intervals together hold at the level. By default linearized where a metric has it, else the "
         "bootstrap; with `replicates` or `seed` the bootstrap. Signatures name the method.",
-        entry_points=OF_ONE_MODEL,
+        entry_points=OF_VALUES,
         choices=("linearized", "bootstrap", "normal", "delong", "anytime"),
         help=(
             "What leaving each unit out changes, percentiles of resampled values, their standard error, or DeLong's "

@@ -175,7 +175,7 @@ def test_an_empty_path_is_an_error(data, tmp_path, monkeypatch):
     if data != b"":
         assert_raises(ValueError, message, fm.evaluate, data, ["auc"], **COLUMNS)
         assert_raises(ValueError, message, fm.Accumulator(["auc"], **COLUMNS).update, data)
-        assert_raises(ValueError, message, fm.compare, data, ["auc"], label="y", scores=["s", "y"])
+        assert_raises(ValueError, message, fm.compare, data, ["auc"], label="y", score=["s", "y"])
     for folder in (".", "./", Path.cwd(), [os.curdir]):
         assert fm.evaluate(folder, ["auc"], **COLUMNS).rows == 4
 

@@ -93,7 +93,7 @@ class TestFormats:
         assert report.to_dict()["notes"] == [note]
         assert note in str(report)
         assert note.partition("' ")[2] in report.to_html()
-        compared = fm.compare(paths, "auc", label="y", scores=["s", "m"], on_invalid="drop", **NULL)
+        compared = fm.compare(paths, "auc", label="y", score=["s", "m"], on_invalid="drop", **NULL)
         assert compared.notes[0] == f"column 'm' is null in 1 file that lacks it: {paths[0]}"
         assert fm.evaluate(paths, "auc", label="y", score="s", **NULL).notes == ()
 

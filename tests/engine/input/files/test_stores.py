@@ -111,7 +111,7 @@ def test_every_entry_point_reads_stores(stored, store, expected, folder):
     accumulator = fm.Accumulator(**OPTIONS)
     accumulator.update(stored, storage_options=options)
     assert accumulator.result().to_dict()["results"] == expected
-    models = {"metrics": "auc", "label": "click", "scores": ["score", "user"], "replicates": 10}
+    models = {"metrics": "auc", "label": "click", "score": ["score", "user"], "replicates": 10}
     found = fm.compare("logs/main", filesystem=store.filesystem, **models)
     assert found.to_json().split('"seconds"')[0] == fm.compare(folder, **models).to_json().split('"seconds"')[0]
     query = f"{stored}?endpoint_override={store.address}&region=us-east-1"

@@ -77,7 +77,7 @@ def test_encodings_of_all_entry_points(tmp_path):
     accumulator = fm.Accumulator(["ctr"], **COLUMNS, by=["city"])
     accumulator.update(path, format_options={"encoding": "latin-1"})
     assert [own.value for own in accumulator.result()] == [own.value for own in expected]
-    compared = {"label": "y", "scores": ["s", "y"], "by": ["city"]}
+    compared = {"label": "y", "score": ["s", "y"], "by": ["city"]}
     both = fm.compare(path, ["auc"], **compared, format_options={"encoding": "latin-1"})
     assert both.to_json() == fm.compare(tmp_path / "utf8.csv", ["auc"], **compared).to_json()
     arguments = ["--label", "y", "--score", "s", "-m", "ctr", "--by", "city", "--encoding", "latin-1"]

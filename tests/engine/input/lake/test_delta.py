@@ -132,7 +132,7 @@ def test_filters(table_folder, tmp_path):
 
 
 def test_compare_and_accumulators(table_folder):
-    models = {"metrics": "auc", "label": "click", "scores": ["score", "user"], "replicates": 10, "unit": "user"}
+    models = {"metrics": "auc", "label": "click", "score": ["score", "user"], "replicates": 10, "unit": "user"}
     found = fm.compare(table_folder, version=1, **models)
     expected = fm.compare(snapshot(table_folder, 1), **models)
     assert found.to_dict()["differences"] == expected.to_dict()["differences"]

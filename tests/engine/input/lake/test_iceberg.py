@@ -68,7 +68,7 @@ def test_snapshots_by_folder_metadata_table_and_scan(catalog):
     accumulator = fm.Accumulator(**OPTIONS)
     accumulator.update(folder)
     assert accumulator.result().to_dict()["results"] == expected
-    models = {"metrics": "auc", "label": "click", "scores": ["score", "user"], "replicates": 5, "unit": "user"}
+    models = {"metrics": "auc", "label": "click", "score": ["score", "user"], "replicates": 5, "unit": "user"}
     found = fm.compare(folder, **models).to_dict()["differences"]
     assert found == fm.compare(table.scan().to_arrow(), **models).to_dict()["differences"]
 
