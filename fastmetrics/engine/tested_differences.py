@@ -199,6 +199,8 @@ def test_difference(
     """Test the difference of two values by its error, by the replicates of both, or by a formula over their rows."""
     before, after = (value.value for value in values)
     metric, (_, slice_number) = pair.metric, pair.places[1]
+    if metric.no_interval is not None:
+        return TestedDifference(None, TestedChange(after - before, math.nan), metric.no_interval)
     if isinstance(intervals, AnalyticIntervals):
         test = (intervals.tests or {}).get(pair.key)
         if test is None:
@@ -211,7 +213,7 @@ def test_difference(
         return test_replicates((before, after), replicates, intervals, metric.direction, n_units)
     errors = intervals.errors.of_differences.get(pair.key)
     if errors is None:
-        reason = UNDEFINED if has_linearized(metric) else metric.no_interval or why_not_linearized(metric)
+        reason = UNDEFINED if has_linearized(metric) else why_not_linearized(metric)
         return TestedDifference(None, TestedChange(after - before, math.nan), reason)
     difference = intervals.of_units(errors.difference, slice_number)
     total = None if errors.total is None else intervals.of_units(errors.total, slice_number)

@@ -16,6 +16,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core import registry
+from fastmetrics._core.state import Sums
 from fastmetrics.testing import function_checks, metric_checks
 from support import function_cases, strategies
 from support.cases import Case, run_cases
@@ -81,6 +82,15 @@ def test_options_may_change_the_scale():
     }  # fmt: skip
     assert {name: registry.parse(name).scale for name in names} == names
     assert "one row" in registry.parse("max_error").no_interval
+
+
+def test_states_of_maxima_have_no_interval():
+    """Replicates and entries left out are sums: a maximum is none."""
+    for name in METRICS:
+        metric = registry.parse(name.replace("@k", "@5"))
+        states = [statistic.empty() for statistic in metric.statistics()]
+        if any(isinstance(state, Sums) and state.fields.maxima for state in states):
+            assert metric.no_interval, name
 
 
 def test_names_are_listed_once():

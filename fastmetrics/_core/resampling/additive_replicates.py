@@ -59,8 +59,6 @@ class AdditiveReplicates:
     `row_of` is the row of each integer; -1 if it has none.
     """
 
-    adds_up = True  # are all integers of a state sums?
-
     def __init__(self, statistic: Any, replicates: int) -> None:
         self.template = template = statistic.empty()
         self.n_counts = int(template.counts.shape[0])
@@ -140,25 +138,6 @@ class AdditiveReplicates:
             yield ManySparseSums(self.template.fields, counts, limbs, values[:, n_counts:])
 
 
-class MaximumReplicates(AdditiveReplicates):
-    """The states of all replicates of a statistic of maxima: a replicate has those of the units that occur in it."""
-
-    adds_up = False
-
-    def add(self, weights: ReplicateWeights, numbers: np.ndarray, table: UnitStateTable) -> None:
-        rows = self.rows_of(np.arange(self.n_counts))
-        for first, stop, weight_table, weight_rows in weights.batches(numbers):
-            for replicate in range(first, stop):
-                occurs = weight_table[weight_rows, replicate - first] > 0
-                greatest = table.counts.max(axis=0, initial=0, where=occurs[:, None])
-                self.sums[rows, replicate] = np.maximum(self.sums[rows, replicate], greatest)
-
-    def merge(self, other: AdditiveReplicates) -> None:
-        columns = np.flatnonzero(other.row_of >= 0)
-        rows = self.rows_of(columns)
-        self.sums[rows] = np.maximum(self.sums[rows], other.sums[other.row_of[columns]])
-
-
 def new_states(
     statistic: Any,
     weights: ReplicateWeights | JackknifeUnits,
@@ -177,8 +156,7 @@ def new_replicates(statistic: Any, replicates: int, budget: MemoryBudget | None 
         return KeyTableReplicates(statistic, replicates)
     if isinstance(statistic, ValuesByGroup):
         return ValueReplicates(statistic, replicates, budget)
-    replicates_type = MaximumReplicates if statistic.empty().fields.maxima else AdditiveReplicates
-    return replicates_type(statistic, replicates)
+    return AdditiveReplicates(statistic, replicates)
 
 
 class ReplicateAccumulators(MergedStates):

@@ -34,7 +34,7 @@ from fastmetrics._core.resampling.additive_replicates import (
 )
 from fastmetrics._core.resampling.range_replicates import replicate_scores
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
-from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
 from fastmetrics._core.resampling.row_replicates import RowReduction, replicate_rows
 from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, GroupedStatistic, Value
@@ -44,7 +44,7 @@ from fastmetrics.engine.partial.states_by_unit import replicate_units
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.found_interval import Interval
-from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
+from fastmetrics.engine.scan.group_units import UnitsOfGroups
 from fastmetrics.engine.scan.paired_models import RowTest
 from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import (
@@ -80,6 +80,8 @@ class MetricReplicates(NamedTuple):
         return self.resampling.signature_suffix
 
     def interval(self, metric: Metric, output: int, slice_number: int | None, value: Value) -> Interval:
+        if metric.no_interval is not None and not math.isnan(value.value):
+            return Interval(None, None, {"interval": metric.no_interval})
         values = self.values.get((metric, output, slice_number))
         found = make_interval(value, values, self.unit_buckets, self.resampling)
         if values is None or found.standard_error is None:
@@ -112,18 +114,16 @@ class AnalyticIntervals(NamedTuple):
 
 def resample(
     part: PartState,
+    metrics: tuple[Metric, ...],
     resampling: Resampling,
     n_threads: int,
-    units: tuple[UnitBuckets, UnitsOfGroups | None] | None = None,
+    units: tuple[UnitBuckets, UnitsOfGroups | None],
     group_replicates: dict[Any, Any] | None = None,
     progress: Progress | None = None,
-    metrics: tuple[Metric, ...] | None = None,
 ) -> MetricReplicates:
-    """The replicates of some metrics, by default all. `group_replicates` are those of group statistics, if known."""
-    plan = part.plan.without_plots() if metrics is None else part.plan.of(metrics)
-    if not part.counts.rows_kept:
-        return MetricReplicates({}, UnitCounter().unit_buckets(), resampling)
-    unit_buckets, units_of = find_units(part, n_threads) if units is None else units
+    """The replicates of some metrics. `group_replicates` are those of group statistics, if known."""
+    plan = part.plan.of(metrics)
+    unit_buckets, units_of = units
     by_score = tuple(metric for metric in plan.metrics if metric.spec.exchange == "range")
     additive = tuple(metric for metric in plan.metrics if metric.spec.exchange != "range")
     rest = plan if group_replicates is None else plan.with_statistics(hash=())
@@ -362,7 +362,7 @@ def find_values(metric: Metric, replicates: list[Any], n_replicates: int) -> np.
 
 def find_many_values(metric: Metric, replicates: list[Any]) -> np.ndarray | None:
     """The values of all replicates at once, NaN where a value has to be found alone; None if none can be found so."""
-    if not metric.has_many or not all(isinstance(own, AdditiveReplicates) and own.adds_up for own in replicates):
+    if not metric.has_many or not all(isinstance(own, AdditiveReplicates) for own in replicates):
         return None
     step = min(own.step for own in replicates)
     steps = zip(*(own.many(step) for own in replicates), strict=True)

@@ -76,15 +76,16 @@ def adds_up(statistic: Any) -> bool:
     if not isinstance(statistic, (AdditiveStatistic, ColumnStatistic, GroupedStatistic)):
         return False
     state = statistic.empty()
-    return isinstance(state, Sums) and not state.fields.maxima
+    return isinstance(state, Sums)
 
 
 def divide_metrics(metrics: Sequence[Metric], resampling: Resampling) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
     """The metrics whose intervals are linearized, and those of which units are resampled."""
+    allowed = tuple(metric for metric in metrics if metric.no_interval is None)
     if not resampling.is_linearized:
-        return (), tuple(metrics)
-    linearized = tuple(filter(has_linearized, metrics))
-    others = tuple(own for own in metrics if own not in linearized and own.no_interval is None)
+        return (), allowed
+    linearized = tuple(filter(has_linearized, allowed))
+    others = tuple(own for own in allowed if own not in linearized)
     return linearized, others if resampling.falls_back else ()
 
 

@@ -52,13 +52,13 @@ def resolve_intervals(
     units = find_units(part, n_threads)
     unit_buckets, units_of = units
     plan = part.plan.without_plots()
+    linearized, others = divide_metrics(plan.metrics, resampling)
     if not resampling.is_linearized:
         replicate_weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)
-        states, group_states = resolve_groups(part, plan, replicate_weights, units_of, n_threads, progress)
-        found = resample(part, resampling, n_threads, units, group_states, progress)
+        states, group_states = resolve_groups(part, plan.of(others), replicate_weights, units_of, n_threads, progress)
+        found = resample(part, others, resampling, n_threads, units, group_states, progress)
         wins = count_wins(part, unit_buckets, n_threads) if resampling.in_pairs else None
         return states, found._replace(wins=wins)
-    linearized, others = divide_metrics(plan.metrics, resampling)
     jackknife = JackknifeUnits(unit_buckets, len(part.slices))
     in_pairs = resampling.in_pairs
     states, of_groups, group_wins = resolve_group_entries(
@@ -70,7 +70,7 @@ def resolve_intervals(
     replicates = None
     if others:
         bootstrap = resampling.bootstrapped()._replace(in_pairs=False)
-        replicates = resample(part, bootstrap, n_threads, units, None, progress, others)
+        replicates = resample(part, others, bootstrap, n_threads, units, None, progress)
     wins = count_wins(part, unit_buckets, n_threads, group_wins) if in_pairs else None
     return states, LinearizedIntervals(errors, jackknife, resampling, replicates, wins, units_of)
 

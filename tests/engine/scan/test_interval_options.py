@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
+from fastmetrics._core.registry import parse
 from fastmetrics._core.resampling import replicate_weights
 from fastmetrics._core.resampling.resampling_units import MAX_UNIT_BUCKETS, find_unit_buckets
 from fastmetrics.engine.scan import intervals as engine_intervals
@@ -162,6 +163,26 @@ def test_no_interval_has_a_reason():
     assert np.isnan(found.value)
     assert found.interval is None
     assert found.coverage["interval"] == "the value is undefined"
+
+
+@each_case("ci_method", [None, "linearized", "bootstrap", "normal"])
+def test_extremes_have_no_interval_by_any_method(ci_method):
+    """Replicates of a maximum never exceed it: their quantiles would say that no row can."""
+    log = make_log(3000, 60) | {"q": np.random.default_rng(1).random(3000)}
+    for names, columns in (
+        (["max_error", "mae"], {"label": "p", "score": "q"}), (["gauc(stat=max)", "gauc(stat=min)", "gauc"], COLUMNS),
+    ):  # fmt: skip
+        options = columns | {"ci": 0.9, "ci_method": ci_method, "unit": "user", "by": "day"}
+        for own in fm.evaluate(log, names, **options):
+            reason = parse(own.metric).no_interval
+            assert (own.interval is None) == (reason is not None), own
+            assert reason in (None, own.coverage.get("interval")), own
+        del options["score"]
+        log["other"] = np.random.default_rng(2).random(3000)
+        for own in fm.compare(log, names, scores=[columns["score"], "other"], **options):
+            reason = parse(own.metric).no_interval
+            assert (own.interval is None) == (reason is not None), own
+            assert reason in (None, own.reason), own
 
 
 @each_case("ci", [0, 1, -0.5, 95, 1.5, float("nan"), "0.95", True])
