@@ -70,6 +70,48 @@ def test_sample_log_looks_like_a_click_log(tmp_path):
     assert (np.diff(time_of_row) < 0).any()
 
 
+@each_case("rows", [1, 27, 1_000, 65_536, 65_537, 300_000])
+def test_sample_log_has_four_weeks(rows):
+    from fastmetrics.cli.synthetic.synthetic_log import ClickLog
+
+    log = pa.Table.from_batches(ClickLog(rows, users=max(1, rows // 10), items=100).stream())
+    assert log.num_rows == rows
+    times = log["ts"].to_numpy()
+    first, end = np.datetime64("2026-09-07T00:00"), np.datetime64("2026-10-05T00:00")
+    assert first <= times.min() <= times.max() < end
+    days = (times - first).astype("timedelta64[D]").astype(int)
+    if rows >= 1_000:
+        assert len(np.unique(days)) == 28
+        weekend = days % 7 > 4
+        # Two days of seven have more than two sevenths of the rows.
+        assert 0.32 < weekend.mean() < 0.38
+        counts = np.bincount(days)
+        assert len({*counts[:28:7]}) > 1
+
+
+def test_sample_log_has_something_to_show_by_day_and_by_week():
+    """Clicks are more frequent at weekends, which the model does not know, and the model gets worse."""
+    import fastmetrics as fm
+    from fastmetrics.cli.synthetic.synthetic_log import ClickLog
+
+    log = pa.Table.from_batches(ClickLog(300_000, users=30_000, items=3_000).stream())
+    weekend = fm.evaluate(
+        log, ["ctr", "copc"], label="click", score=["pctr", "p_true"], by="extract(isodow from ts) > 5"
+    )
+    by_week = fm.evaluate(log, "auc", label="click", score="pctr", by="date_trunc('week', ts)")
+
+    def values(metric, score):
+        return [row.value for row in weekend if row.metric == metric and row.score == score and row.slice]
+
+    (usual, often), (before, after) = values("ctr", "pctr"), values("copc", "pctr")
+    assert often > 1.1 * usual
+    assert after > 1.1 * before
+    assert abs(values("copc", "p_true")[0] - values("copc", "p_true")[1]) < 0.05
+    weeks = [row.value for row in by_week if row.slice]
+    assert len(weeks) == 4
+    assert weeks[0] > weeks[-1] + 0.01
+
+
 def test_names_that_are_not_utf_8(tmp_path):
     folder = tmp_path / os.fsdecode(b"d\xe9mo")
     try:
@@ -100,7 +142,8 @@ def test_sample_log_depends_on_its_seed_alone(tmp_path):
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
     assert written("c.parquet", "--rows", 150_000, "--row-group-rows", 10_007).equals(reference)
     assert pq.ParquetFile(tmp_path / "c.parquet").metadata.num_row_groups == 15
-    assert written("d.parquet", "--rows", 70_001).equals(reference.slice(0, 70_001))
+    whole = ["user_id", "item_id", "channel"]  # times, and what depends on them, depend on the number of rows
+    assert written("d.parquet", "--rows", 70_001).select(whole).equals(reference.select(whole).slice(0, 70_001))
     assert not written("e.parquet", "--rows", 150_000, "--seed", 1)["click"].equals(reference["click"])
 
 
@@ -114,7 +157,7 @@ def test_synthetic_rows_are_frozen():
             values = column.indices if pa.types.is_dictionary(column.type) else column
             array = values.to_numpy(zero_copy_only=False)
             digest.update(array.astype(array.dtype.newbyteorder("<")).tobytes())
-    assert digest.hexdigest() == "0a17471f3f85e31d2f429671ea2a9301e8ab536d07c262273178c631507cb4b4"
+    assert digest.hexdigest() == "0ca2a82e2ea450c685455644b6393221bf762334e6d94f1edff0dd9b6a8d67fd"
 
 
 @pytest.mark.parametrize("bits", [32, 48])

@@ -45,9 +45,9 @@ def sample_log(
     """Write a synthetic click log whose true click probabilities are known.
 
     [bold]user_id[/], [bold]item_id[/]  integers, power-law frequencies
-    [bold]channel[/], [bold]ts[/]       a few strings, time in ms
-    [bold]p_true[/]            the probability that the click was drawn with
-    [bold]pctr[/]              what a noisy, over-confident model predicts
+    [bold]channel[/], [bold]ts[/]       a few strings; times of four weeks in ms
+    [bold]p_true[/]            the probability that the click was drawn with, greater at weekends
+    [bold]pctr[/]              what a noisy model predicts that ages and does not know weekends
     [bold]click[/]             0 or 1, about one in twenty
 
     The same arguments write the same rows on every machine.

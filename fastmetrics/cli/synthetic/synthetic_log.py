@@ -6,16 +6,19 @@ Columns (also the Parquet schema, in this order):
 user_id     int64                 scattered 48-bit ids; a user's share of the rows follows a power law
 item_id     int64                 scattered 32-bit ids; the same for items
 channel     dictionary of string  where the impression was shown; few values, skewed
-ts          timestamp[ms]         6 ms per row and up to 5 s of jitter: increasing, as logs of several servers are
-p_true      float64               the probability with which ``click`` was drawn
-pctr        float64               what a noisy, over-confident model predicts: ranks worse, overestimates
+ts          timestamp[ms]         four weeks from a Monday, with busy evenings and weekends, and up to 5 s of jitter:
+                                  increasing, as logs of several servers are
+p_true      float64               the probability with which ``click`` was drawn; greater at weekends
+pctr        float64               what a noisy, over-confident model predicts: ranks worse, overestimates. It was
+                                  trained before the first day, so it gets worse; and it does not know weekends
 click       int8                  1 with probability ``p_true``; about one row in twenty
 ==========  ====================  ==========================================================================
 
 The same arguments give the same rows everywhere, to the last bit:
 
 - Rows come in blocks of ``BLOCK_ROWS``. Block b draws from its own Philox stream with key (seed, b), so neither the row
-  group size nor the number of threads nor the total number of rows changes a row: a longer log starts with the shorter.
+  group size nor the number of threads changes a row. Every log has four weeks: of the total number of rows depend the
+  times, and what depends on them. A longer log starts with the users, items and channels of the shorter.
 - Only raw 64-bit integers are drawn from the stream, because NumPy may change its distributions between versions.
 - Only ``+ - * /`` and ``sqrt`` follow, which IEEE 754 rounds identically on every machine; ``exp`` and ``log`` are not.
   Hence the algebraic squashing function, bell-shaped noise from sums of uniforms, and a power law with exponent 3/2.
@@ -42,22 +45,29 @@ CHANNELS = ("feed", "search", "related", "push", "email")
 CHANNEL_SHARES = (0.55, 0.25, 0.12, 0.06, 0.02)
 CHANNEL_EFFECTS = (0.0, 0.45, 0.15, -0.3, -0.55)
 
-FIRST_TIMESTAMP = 1_767_225_600_000  # 2026-01-01T00:00:00Z in milliseconds
-MILLISECONDS_PER_ROW = 6
+FIRST_TIMESTAMP = 1_788_739_200_000  # 2026-09-07T00:00:00Z, a Monday, in milliseconds
+HOUR_MILLISECONDS = 3_600_000
 JITTER_MILLISECONDS = 5_000
+WEEKS = 4
+# Rows of a day from Monday on, and of an hour, relative to each other.
+TRAFFIC_OF_DAYS = (100, 96, 97, 99, 108, 131, 138)
+TRAFFIC_OF_HOURS = (20, 12, 8, 6, 6, 9, 18, 32, 44, 48, 50, 54, 60, 58, 54, 52, 54, 60, 70, 82, 92, 90, 68, 40)
 
 # The scale is that of `squash`: -2.06 is a probability of 0.05, 0 is one half.
 BASE = -3.1
 USER_EFFECT = 0.9
 ITEM_EFFECT = 0.8
 CONTEXT_EFFECT = 0.4
-MODEL_NOISE = 0.7
+WEEKEND_EFFECT = 0.2  # which the model does not know
+MODEL_NOISE = 0.55  # of the model's first day
+NOISE_PER_WEEK = 0.1
 MODEL_ODDS = 0.9
 
 USER_ID_BITS = 48
 ITEM_ID_BITS = 32
 USER_SALT = 0x9E3779B97F4A7C15
 ITEM_SALT = 0xD1B54A32D192ED03
+DAY_SALT = 0x8CB92BA72F3D8DD7
 
 SCHEMA = pa.schema(
     [
@@ -112,21 +122,39 @@ class ClickLog:
         score += CONTEXT_EFFECT * bell(context_draw)
         score += np.asarray(CHANNEL_EFFECTS)[channel]
         score += BASE
-        p_true = squash(score)
-        pctr = scale_odds(squash(score + MODEL_NOISE * bell(model_draw)), MODEL_ODDS)
+        start = index * BLOCK_ROWS
+        hours, into_hour = self.times(start)
+        days = hours // 24
+        p_true = squash(score + WEEKEND_EFFECT * (days % 7 > 4))
+        noise = MODEL_NOISE + NOISE_PER_WEEK / 7 * days
+        pctr = scale_odds(squash(score + noise * bell(model_draw)), MODEL_ODDS)
         click = unit_interval(click_draw) < p_true
 
-        start = index * BLOCK_ROWS
         columns = [
             pa.array(user_id.view(np.int64)),
             pa.array(item_id.view(np.int64)),
             pa.DictionaryArray.from_arrays(pa.array(channel), pa.array(CHANNELS)),
-            pa.array(timestamps(channel_time_draw & np.uint64(0xFFFFFFFF), start)).cast(pa.timestamp("ms")),
+            pa.array(timestamps(hours, into_hour, channel_time_draw & np.uint64(0xFFFFFFFF))).cast(pa.timestamp("ms")),
             pa.array(p_true),
             pa.array(pctr),
             pa.array(click.view(np.int8)),
         ]
         return pa.RecordBatch.from_arrays(columns, schema=SCHEMA).slice(0, min(BLOCK_ROWS, self.rows - start))
+
+    def times(self, start: int) -> tuple[NDArray[np.int64], Float64Array]:
+        """The hours, counted from the first one, of the rows of a block, and the parts of them that had passed."""
+        ends = self.traffic()
+        rows = np.minimum(np.arange(start, start + BLOCK_ROWS, dtype=np.int64), self.rows - 1)
+        passed = rows.astype(np.float64) * (int(ends[-1]) / self.rows)
+        hours = np.searchsorted(ends, passed, "right")
+        traffic = np.diff(ends, prepend=0)[hours]
+        return hours, (passed - (ends[hours] - traffic)) / traffic
+
+    def traffic(self) -> NDArray[np.int64]:
+        """The traffic up to the end of each hour: days of the week differ, and each day a little by chance."""
+        days = np.arange(7 * WEEKS, dtype=np.uint64)
+        of_days = np.tile(TRAFFIC_OF_DAYS, WEEKS) * (1000 + np.floor(30 * hashed_effect(days, self.seed, DAY_SALT)))
+        return np.cumsum(np.outer(of_days.astype(np.int64), TRAFFIC_OF_HOURS))
 
     def write(self, path: str, *, row_group_rows: int, on_write: Callable[[int], None] | None = None) -> None:
         """Write the log as Parquet. ``on_write`` is called with the number of rows of every row group."""
@@ -227,8 +255,8 @@ def channels(draw: Uint64Array) -> NDArray[np.int8]:
     return code
 
 
-def timestamps(draw: Uint64Array, start: int) -> NDArray[np.int64]:
-    """Milliseconds since 1970: one step per row, and jitter from 32-bit draws."""
-    steady = FIRST_TIMESTAMP + MILLISECONDS_PER_ROW * np.arange(start, start + len(draw), dtype=np.int64)
+def timestamps(hours: NDArray[np.int64], into_hour: Float64Array, draw: Uint64Array) -> NDArray[np.int64]:
+    """Milliseconds since 1970 within the weeks of the log, with jitter from 32-bit draws."""
+    steady = HOUR_MILLISECONDS * hours + (HOUR_MILLISECONDS * into_hour).astype(np.int64)
     jitter = (draw * np.uint64(JITTER_MILLISECONDS)) >> np.uint64(32)
-    return steady + jitter.view(np.int64)
+    return FIRST_TIMESTAMP + np.minimum(steady + jitter.view(np.int64), WEEKS * 7 * 24 * HOUR_MILLISECONDS - 1)
