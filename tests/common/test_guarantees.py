@@ -418,7 +418,7 @@ class TestExact:
 
     def test_a_large_sum_is_rounded_once(self):
         """200,000 probabilities, none of which is an exact binary fraction of few digits."""
-        y_prob = np.tile([0.1, 0.9, 0.3, 0.7], 50_000)
+        y_proba = np.tile([0.1, 0.9, 0.3, 0.7], 50_000)
         y_true = np.tile([1, 0, 1, 0], 50_000)
         predicted = 50_000 * sum(Fraction(p) for p in (0.1, 0.9, 0.3, 0.7))
-        assert fm.copc(y_true, y_prob) == float(100_000 / predicted)
+        assert fm.copc(y_true, y_proba) == float(100_000 / predicted)

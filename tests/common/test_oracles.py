@@ -70,41 +70,41 @@ def test_ks_is_the_largest_vertical_distance_of_scikit_learn_s_roc(case):
 @pytest.mark.parametrize("weighted", [False, True])
 @given(case=strategies.labelled_probabilities(), data=st.data())
 def test_log_loss_is_scikit_learn(weighted, case, data):
-    y_true, y_prob = case
+    y_true, y_proba = case
     weights = data.draw(strategies.real_weights(len(y_true))) + 1e-3 if weighted else None
-    value = probability.log_loss(y_true, y_prob, probability.EPSILON[y_prob.dtype.name], weights)
-    expected = scikit_learn().log_loss(y_true, y_prob, sample_weight=weights)
+    value = probability.log_loss(y_true, y_proba, probability.EPSILON[y_proba.dtype.name], weights)
+    expected = scikit_learn().log_loss(y_true, y_proba, sample_weight=weights)
     # scikit-learn computes 1 - p and the logarithm in the type of the input.
-    tolerance = 1e-12 if y_prob.dtype == np.float64 else 1e-5
+    tolerance = 1e-12 if y_proba.dtype == np.float64 else 1e-5
     assert math.isclose(value, expected, rel_tol=tolerance, abs_tol=tolerance)
 
 
 @given(strategies.labelled_probabilities())
 def test_log_loss_sum_is_scikit_learn(case):
-    y_true, y_prob = case[0], case[1].astype(np.float64)
-    value = probability.log_loss(y_true, y_prob, probability.EPSILON["float64"], normalize=False)
-    assert math.isclose(value, scikit_learn().log_loss(y_true, y_prob, normalize=False), rel_tol=1e-12, abs_tol=1e-12)
+    y_true, y_proba = case[0], case[1].astype(np.float64)
+    value = probability.log_loss(y_true, y_proba, probability.EPSILON["float64"], normalize=False)
+    assert math.isclose(value, scikit_learn().log_loss(y_true, y_proba, normalize=False), rel_tol=1e-12, abs_tol=1e-12)
 
 
 def test_multiclass_log_loss_and_brier_are_scikit_learn():
     generator = np.random.default_rng(7)
-    y_prob = generator.dirichlet([1, 1, 1], 50)
-    y_prob[:3] = np.eye(3)
+    y_proba = generator.dirichlet([1, 1, 1], 50)
+    y_proba[:3] = np.eye(3)
     y_true = generator.integers(0, 3, 50)
     weights = generator.random(50)
     eps = probability.EPSILON["float64"]
     for sample_weight in (None, weights):
-        loss = scikit_learn().log_loss(y_true, y_prob, sample_weight=sample_weight)
-        assert math.isclose(probability.multiclass_log_loss(y_true, y_prob, eps, sample_weight), loss, rel_tol=1e-13)
-        score = scikit_learn().brier_score_loss(y_true, y_prob, sample_weight=sample_weight)
-        assert math.isclose(probability.multiclass_brier(y_true, y_prob, sample_weight), score, rel_tol=1e-13)
+        loss = scikit_learn().log_loss(y_true, y_proba, sample_weight=sample_weight)
+        assert math.isclose(probability.multiclass_log_loss(y_true, y_proba, eps, sample_weight), loss, rel_tol=1e-13)
+        score = scikit_learn().brier_score_loss(y_true, y_proba, sample_weight=sample_weight)
+        assert math.isclose(probability.multiclass_brier(y_true, y_proba, sample_weight), score, rel_tol=1e-13)
 
 
 @given(strategies.labelled_probabilities())
 def test_brier_is_scikit_learn(case):
-    y_true, y_prob = case[0], case[1].astype(np.float64)
-    expected = scikit_learn().brier_score_loss(y_true, y_prob)
-    assert math.isclose(probability.brier(y_true, y_prob), expected, rel_tol=1e-12, abs_tol=1e-15)
+    y_true, y_proba = case[0], case[1].astype(np.float64)
+    expected = scikit_learn().brier_score_loss(y_true, y_proba)
+    assert math.isclose(probability.brier(y_true, y_proba), expected, rel_tol=1e-12, abs_tol=1e-15)
 
 
 def test_normalized_entropy_of_the_base_rate_itself_is_one():
@@ -137,16 +137,16 @@ def test_quantile_bins_never_split_ties():
 
 def test_ece_by_hand():
     # Two bins: mean label 1/2 against mean probability 1/4, and 1 against 3/4.
-    y_true, y_prob = [0, 1, 1, 1], [0.25, 0.25, 0.75, 0.75]
-    assert probability.ece(y_true, y_prob, bins=2) == Fraction(1, 4)
-    assert probability.ece(y_true, y_prob, bins=2, norm="max") == Fraction(1, 4)
-    assert probability.ece(y_true, y_prob, bins=2, norm="l2") == 0.25
-    assert probability.ece(y_true, y_prob, bins=1) == Fraction(3, 4) - Fraction(1, 2)
+    y_true, y_proba = [0, 1, 1, 1], [0.25, 0.25, 0.75, 0.75]
+    assert probability.ece(y_true, y_proba, n_bins=2) == Fraction(1, 4)
+    assert probability.ece(y_true, y_proba, n_bins=2, norm="max") == Fraction(1, 4)
+    assert probability.ece(y_true, y_proba, n_bins=2, norm="l2") == 0.25
+    assert probability.ece(y_true, y_proba, n_bins=1) == Fraction(3, 4) - Fraction(1, 2)
 
 
 @given(strategies.labelled_probabilities(min_size=1, both_classes=False), st.sampled_from(["uniform", "quantile"]))
 def test_ece_norms_are_ordered(case, strategy):
-    l1, l2, largest = (float(probability.ece(*case, bins=5, strategy=strategy, norm=n)) for n in ("l1", "l2", "max"))
+    l1, l2, largest = (float(probability.ece(*case, n_bins=5, strategy=strategy, norm=n)) for n in ("l1", "l2", "max"))
     assert l1 <= l2 * (1 + 1e-12)
     assert l2 <= largest * (1 + 1e-12)
 

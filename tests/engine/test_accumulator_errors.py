@@ -293,8 +293,8 @@ class TestMerging:
         ("what", "options"),
         [
             ("metrics", {"metrics": ["auc"]}),
-            ("metrics", {"metrics": ["ks", "auc", "ece(bins=3)"]}),
-            ("metrics", {"metrics": ["auc", "ks", "ece(bins=4)"]}),
+            ("metrics", {"metrics": ["ks", "auc", "ece(n_bins=3)"]}),
+            ("metrics", {"metrics": ["auc", "ks", "ece(n_bins=4)"]}),
             ("label", {"label": "y"}),
             ("label", {"label": ["label", "y"]}),
             ("score", {"score": "score"}),
@@ -307,8 +307,8 @@ class TestMerging:
     )
     def test_other_options_do_not(self, what, options):
         options = dict(options)
-        one = new(["auc", "ks", "ece(bins=3)"])
-        other = new(options.pop("metrics", ["auc", "ks", "ece(bins=3)"]), **options)
+        one = new(["auc", "ks", "ece(n_bins=3)"])
+        other = new(options.pop("metrics", ["auc", "ks", "ece(n_bins=3)"]), **options)
         for into, merged in ((one, other), (other, one)):
             before = into.to_bytes(), merged.to_bytes()
             words = rf"states of different questions do not merge: {what} is .* here, .* there"
@@ -316,7 +316,7 @@ class TestMerging:
             assert (into.to_bytes(), merged.to_bytes()) == before
 
     def test_equivalent_metric_strings_and_threads_do_not_matter(self, log):
-        state = new([" ece( bins = 15 ) ", "auc"], n_threads=1)
+        state = new([" ece( n_bins = 15 ) ", "auc"], n_threads=1)
         state.merge(filled(log, ["ece", "auc"], n_threads=2))
         same(state.result(), evaluate(log, ["ece", "auc"]))
 

@@ -93,16 +93,16 @@ class TestWeights:
         log["w"] = np.random.default_rng(0).integers(0, 4, rows).astype(np.float64)
         metrics = ["auc", "logloss", "ne", "brier", "copc", "ece", "gauc(weight=weights)", "ctr"]
         report = evaluate(log, metrics, weight="w")
-        y_true, y_prob, weight = log["click"], log["pctr"], log["w"]
+        y_true, y_proba, weight = log["click"], log["pctr"], log["w"]
         assert values_of(report, metrics) == {
-            "auc": fm.roc_auc_score(y_true, y_prob, sample_weight=weight),
-            "logloss": fm.log_loss(y_true, y_prob, sample_weight=weight),
-            "ne": fm.normalized_entropy(y_true, y_prob, sample_weight=weight),
-            "brier": fm.brier_score_loss(y_true, y_prob, sample_weight=weight),
-            "copc": fm.copc(y_true, y_prob, sample_weight=weight),
-            "ece": fm.expected_calibration_error(y_true, y_prob, sample_weight=weight),
+            "auc": fm.roc_auc_score(y_true, y_proba, sample_weight=weight),
+            "logloss": fm.log_loss(y_true, y_proba, sample_weight=weight),
+            "ne": fm.normalized_entropy(y_true, y_proba, sample_weight=weight),
+            "brier": fm.brier_score_loss(y_true, y_proba, sample_weight=weight),
+            "copc": fm.copc(y_true, y_proba, sample_weight=weight),
+            "ece": fm.expected_calibration_error(y_true, y_proba, sample_weight=weight),
             "gauc(weight=weights)": fm.gauc_score(
-                y_true, y_prob, log["user_id"], weight="weights", sample_weight=weight
+                y_true, y_proba, log["user_id"], weight="weights", sample_weight=weight
             ),
             "ctr": weight[y_true == 1].sum() / weight.sum(),
         }
@@ -181,12 +181,12 @@ class TestReport:
         by_metric = {result.metric: result.signature for result in report}
         assert "weight:pairs" in by_metric["gauc(weight=pairs)"]
         assert "single_class:skip" in by_metric["gauc"]
-        assert "bins:15" in by_metric["ece"]
+        assert "|n_bins:15" in by_metric["ece"]
 
     def test_any_spelling_finds_the_value(self):
-        report = evaluate(log_of(500), ["gauc(weight=pairs)", "ece(bins=15)"])
+        report = evaluate(log_of(500), ["gauc(weight=pairs)", "ece(n_bins=15)"])
         assert report["gauc( weight = 'pairs' )"] == report["gauc(weight=pairs)"]
-        assert report["ece"] == report["ece(bins=15)"]
+        assert report["ece"] == report["ece(n_bins=15)"]
         with pytest.raises(KeyError, match="gauc"):
             report["gauc"]
 

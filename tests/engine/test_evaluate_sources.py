@@ -194,8 +194,8 @@ class TestSources:
         assert report["gauc"] == 0.5
 
     def test_metrics_as_one_string(self, log, expected):
-        assert [result.value for result in evaluate(log, "auc,gauc(weight=pairs), ece(bins=7,norm=max)")] == [
-            expected[metric] for metric in ("auc", "gauc(weight=pairs)", "ece(bins=7, norm=max)")
+        assert [result.value for result in evaluate(log, "auc,gauc(weight=pairs), ece(n_bins=7,norm=max)")] == [
+            expected[metric] for metric in ("auc", "gauc(weight=pairs)", "ece(n_bins=7, norm=max)")
         ]
 
     def test_a_reader_is_consumed_once(self, log):

@@ -36,8 +36,8 @@ TARGETS: dict[str, list[str]] = {
         "gmean", "jaccard", "kappa", "ks", "logloss", "mcc", "ne", "pcoc", "precision", "recall", "specificity",
         "eer(method=mean)", "eer(method=max)", "eer(method=convex_hull)", "fbeta(beta=0.5, threshold=0.125)",
         "mcc(threshold=0.25)", "f1(threshold=0.75)", "gauc(weight=pairs)", "gauc(weight=uniform)",
-        "gauc(weight=positives, single_class=half)", "gauc(single_class=half)", "ece(bins=3)", "ece(norm=l2)",
-        "ece(bins=7, norm=max)", "logloss(eps=0.1)", "ne(base_rate=0.25)", "brier(sampling_rate=0.5)",
+        "gauc(weight=positives, single_class=half)", "gauc(single_class=half)", "ece(n_bins=3)", "ece(norm=l2)",
+        "ece(n_bins=7, norm=max)", "logloss(eps=0.1)", "ne(base_rate=0.25)", "brier(sampling_rate=0.5)",
     ],
     "real": [
         "bias", "gamma_deviance", "mae", "mape", "mse", "msle", "pinball", "poisson_deviance", "r2", "rmse", "rmsle",

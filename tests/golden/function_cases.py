@@ -76,7 +76,7 @@ FUNCTIONS = {
     "pcoc": of_probabilities({}, SAMPLED),
     "expected_calibration_error": of_probabilities(
         *({"strategy": strategy, "norm": norm} for strategy in ("uniform", "quantile") for norm in ("l1", "l2", "max")),
-        {"bins": 4, **SAMPLED},
+        {"n_bins": 4, **SAMPLED},
     ),
     "calibration_curve": of_probabilities({}, {"n_bins": 10, "strategy": "quantile"}, SAMPLED, weighted=False),
     "gauc_score": Function(

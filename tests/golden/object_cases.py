@@ -385,7 +385,7 @@ def of_spellings() -> Cases:
     spellings = [
         " auc ", "gauc( weight = 'pairs' )", 'gauc(weight="pairs")', "gauc(weight=pairs,single_class=half)",
         "gauc(single_class=half, weight=pairs)", "gauc(weight=impressions)", "ndcg @ 10", "ndcg(gain=exp2)@3",
-        "ndcg@03", "ece(bins=15)", "ece(bins = 7,norm=max)", "f1", "f1@2", "fbeta(beta=2)", "fbeta(beta=2.0)", "p@5",
+        "ndcg@03", "ece(n_bins=15)", "ece(bins = 7,norm=max)", "f1", "f1@2", "fbeta(beta=2)", "fbeta(beta=2.0)", "p@5",
         "map", "map@5",
         "brier(sampling_rate=None)", "p", "auc@2", "AUC", "nothing", "auc()", "ndcg@0", "gauc(weight=nothing)",
         "gauc(nothing=1)", "gauc(weight=pairs, weight=pairs)", "logloss@3", "gauc(pairs)", "ndcg@10(gain=exp2)", "",
@@ -397,6 +397,6 @@ def of_spellings() -> Cases:
 
     cases: Cases = {f"metric {text!r}": lambda text=text: read(text) for text in spellings}
     cases["metric of two spellings"] = lambda: [
-        own.metric for own in fm.evaluate(log, ["logloss", "ece(bins=15)"], label="label", score="prob")
+        own.metric for own in fm.evaluate(log, ["logloss", "ece(n_bins=15)"], label="label", score="prob")
     ]
     return cases

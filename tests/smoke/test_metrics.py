@@ -82,7 +82,7 @@ BINARY = {
     "ctr": ("ctr", lambda: 3 / 6),
     "logloss": ("logloss", lambda: of_scores(fm.log_loss)),
     "ne": ("ne", lambda: of_scores(fm.normalized_entropy)),
-    "ece": ("ece(bins=3)", lambda: of_scores(fm.expected_calibration_error, bins=3)),
+    "ece": ("ece(n_bins=3)", lambda: of_scores(fm.expected_calibration_error, n_bins=3)),
     "gauc": ("gauc", lambda: of_scores(fm.gauc_score, groups=CLICKS["group"])),
 }
 GRADED = {

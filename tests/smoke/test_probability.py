@@ -28,7 +28,7 @@ CASES: list[Case] = [
     ("clipped_rows", lambda function: function(CLICK, PROBABILITY, eps=0.3), 3),
     ("brier_score_loss", lambda function: function(CLICK, PROBABILITY), BRIER),
     ("d2_brier_score", lambda function: function(CLICK, PROBABILITY), 1 - BRIER / 0.25),
-    ("expected_calibration_error", lambda function: function(CLICK, PROBABILITY, bins=3), ECE),
+    ("expected_calibration_error", lambda function: function(CLICK, PROBABILITY, n_bins=3), ECE),
     ("calibration_curve", lambda function: function(CLICK, PROBABILITY, n_bins=3), ([0, 1, 1], [0.25, 0.5, 0.75])),
 ]
 

@@ -19,9 +19,11 @@ EXPECTED = {
     "copc": lambda log: fm.copc(log["click"], log["pctr"]),
     "pcoc": lambda log: fm.pcoc(log["click"], log["pctr"]),
     "ece": lambda log: fm.expected_calibration_error(log["click"], log["pctr"]),
-    "ece(bins=10)": lambda log: fm.expected_calibration_error(log["click"], log["pctr"], bins=10),
+    "ece(n_bins=10)": lambda log: fm.expected_calibration_error(log["click"], log["pctr"], n_bins=10),
     "ece(norm=l2)": lambda log: fm.expected_calibration_error(log["click"], log["pctr"], norm="l2"),
-    "ece(bins=7, norm=max)": lambda log: fm.expected_calibration_error(log["click"], log["pctr"], bins=7, norm="max"),
+    "ece(n_bins=7, norm=max)": lambda log: fm.expected_calibration_error(
+        log["click"], log["pctr"], n_bins=7, norm="max"
+    ),
     "ctr": lambda log: float(np.count_nonzero(log["click"] == 1)) / len(log["click"]),
     "f1(threshold=0.2)": lambda log: fm.f1_score(log["click"], log["pctr"].astype(np.float64) >= 0.2),
     "specificity": lambda log: fm.specificity_score(log["click"], log["pctr"] >= 0.5),

@@ -74,7 +74,7 @@ def labelled_scores(
 def labelled_probabilities(
     draw: st.DrawFn, min_size: int = 2, max_size: int = 40, both_classes: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(y_true, y_prob) of float32 or float64."""
+    """(y_true, y_proba) of float32 or float64."""
     size = draw(st.integers(min_size, max_size))
     dtype = draw(st.sampled_from(SCORE_DTYPES))
     return draw(labels(size, both_classes)), draw(probabilities(size, dtype))

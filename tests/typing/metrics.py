@@ -52,7 +52,7 @@ revealed = [
     reveal_type(fm.normalized_entropy(labels, scores, base_rate=0.05)),  # reveals: float
     reveal_type(fm.copc(labels, scores)),  # reveals: float
     reveal_type(fm.pcoc(labels, scores)),  # reveals: float
-    reveal_type(fm.expected_calibration_error(labels, scores, bins=10, strategy="quantile")),  # reveals: float
+    reveal_type(fm.expected_calibration_error(labels, scores, n_bins=10, strategy="quantile")),  # reveals: float
 ]
 prob_true, prob_pred = fm.calibration_curve(labels, scores, n_bins=3, strategy="quantile")
 rates: list[NDArray[Any]] = [prob_true, prob_pred]
@@ -313,7 +313,7 @@ for spec in fm.describe_metrics():
 fm.roc_auc_score(labels)  # type: ignore[call-overload]
 fm.roc_auc_score(labels, scores, n_threads="2")  # type: ignore[call-overload]
 fm.gauc_score(labels, scores)  # type: ignore[call-arg]
-fm.expected_calibration_error(labels, scores, bins=0.5)  # type: ignore[arg-type]
+fm.expected_calibration_error(labels, scores, n_bins=0.5)  # type: ignore[arg-type]
 fm.fbeta_score(labels, labels)  # type: ignore[call-overload]
 fm.f1_score(labels, labels, average=3)  # type: ignore[call-overload]
 fm.roc_auc(labels, scores)  # type: ignore[attr-defined]

@@ -166,13 +166,13 @@ def check_binary_columns(
     return drop_zero_weight_rows(labels, scores, weights, name, None)
 
 
-def check_binary_probabilities(y_true: Any, y_prob: Any, sample_weight: Any, name: str) -> BinaryColumns:
+def check_binary_probabilities(y_true: Any, y_proba: Any, sample_weight: Any, name: str) -> BinaryColumns:
     """As `check_binary_columns`, for statistics whose kernels refuse values outside [0, 1]: no pass over all rows.
 
     Values that are not probabilities need `check_binary_columns`: here they are an error, at the latest if rows are
     dropped.
     """
-    return check_binary_columns(y_true, y_prob, sample_weight, name, None)
+    return check_binary_columns(y_true, y_proba, sample_weight, name, None)
 
 
 def drop_zero_weight_rows(

@@ -36,14 +36,30 @@ def parameters_of(spec: MetricSpec) -> list[str]:
     return [*spec.parameters, *of_groups]
 
 
+def known_words(spec: MetricSpec) -> list[str]:
+    """The options and roles of a metric, in all its forms."""
+    return list(dict.fromkeys(word for form in spec.forms for word in (*parameters_of(form), *column_roles(form))))
+
+
+def with_full_names(keywords: dict[str, ast.expr], spec: MetricSpec, text: str) -> dict[str, ast.expr]:
+    """The keywords of a metric string as the metric names them: a number may be written without its n_, `bins=10`."""
+    known = known_words(spec)
+    named: dict[str, ast.expr] = {}
+    for name, written in keywords.items():
+        full = f"n_{name}" if name not in known and f"n_{name}" in known else name
+        if full in named:
+            raise ValueError(f"{full} is given twice in {text!r}")
+        named[full] = written
+    return named
+
+
 def read_arguments(form: MetricSpec, spec: MetricSpec, keywords: dict[str, ast.expr], text: str) -> dict[str, Any]:
     """The arguments of a form of a metric, checked: parameters, and columns by role."""
     arguments: dict[str, Any] = {}
     roles = column_roles(form)
     for name, written in keywords.items():
         if name not in parameters_of(form) and name not in roles:
-            words = (word for own in spec.forms for word in (*parameters_of(own), *column_roles(own)))
-            known = list(dict.fromkeys(words))
+            known = known_words(spec)
             advice = spec.near_names.get(f"{spec.base_name}({name})")
             advice = advice or (suggest(name, known) if known else "it has none")
             if name in known:

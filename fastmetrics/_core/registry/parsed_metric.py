@@ -16,7 +16,13 @@ from fastmetrics._core.metric_spec import MetricSpec
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF, format_columns, format_value, read_keywords
 from fastmetrics._core.option_numbers import integer_value
 from fastmetrics._core.registry import registration
-from fastmetrics._core.registry.arguments import choose_form, column_roles, parameters_of, read_arguments
+from fastmetrics._core.registry.arguments import (
+    choose_form,
+    column_roles,
+    parameters_of,
+    read_arguments,
+    with_full_names,
+)
 from fastmetrics._core.registry.registration import is_own, known_specs, load_plugins
 from fastmetrics._core.registry.resolver import Resolved, explain_syntax, resolve
 from fastmetrics._core.registry.statistics import check_statistic
@@ -382,7 +388,7 @@ def read_metric(text: str, resolved: Resolved, model_roles: Sequence[str]) -> Me
     """The metric of a string whose name has been looked up."""
     spec, name, inside, cutoff = resolved
     k = None if cutoff is None else read_cutoff(name, cutoff)
-    keywords = read_keywords(inside, text)
+    keywords = with_full_names(read_keywords(inside, text), spec, text)
     fitting = [form for form in spec.forms if set(keywords) <= {*parameters_of(form), *column_roles(form)}]
     form = choose_form(fitting or [spec], model_roles)
     arguments = read_arguments(form, spec, keywords, text)

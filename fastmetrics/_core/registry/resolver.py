@@ -14,7 +14,13 @@ from fastmetrics._core.metric_spec import REQUIRED, MetricSpec
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF, METRIC_STRING, read_keywords
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import registration
-from fastmetrics._core.registry.arguments import column_roles, parameters_of, read_arguments
+from fastmetrics._core.registry.arguments import (
+    column_roles,
+    known_words,
+    parameters_of,
+    read_arguments,
+    with_full_names,
+)
 from fastmetrics._core.registry.registration import known_specs, load_plugins
 from fastmetrics._core.registry.spellings import (
     ANY_CUTOFF,
@@ -151,15 +157,10 @@ def of_spec(
     return tuple(options)
 
 
-def known_words(spec: MetricSpec) -> list[str]:
-    """The options and roles of a metric, in all its forms."""
-    return list(dict.fromkeys(word for form in spec.forms for word in (*parameters_of(form), *column_roles(form))))
-
-
 def fits(spec: MetricSpec, inside: str) -> bool:
     """Does a form of the metric have these options, and are they allowed?"""
     try:
-        keywords = read_keywords(inside, inside)
+        keywords = with_full_names(read_keywords(inside, inside), spec, inside)
         for form in spec.forms:
             if keywords and keywords.keys() <= {*parameters_of(form), *column_roles(form)}:
                 read_arguments(form, spec, keywords, inside)

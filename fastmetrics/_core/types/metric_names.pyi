@@ -133,12 +133,12 @@ class MetricNames(type):
     ) -> OfMetric: ...
     @overload
     def ece(
-        cls: type[OfMetric], *, bins: int = ..., norm: Literal["l1", "l2", "max"] = ...,
+        cls: type[OfMetric], *, n_bins: int = ..., norm: Literal["l1", "l2", "max"] = ...,
         sampling_rate: float | None = ..., label: str = ..., score: str = ...,
     ) -> OfMetric: ...
     @overload
     def ece(
-        cls: type[OfMetric], *, labels: Sequence[Label] | None = ..., bins: float = ...,
+        cls: type[OfMetric], *, labels: Sequence[Label] | None = ..., n_bins: float = ...,
         norm: Literal["l1", "l2", "max"] = ..., label: str = ..., probabilities: str | Sequence[str] = ...,
     ) -> OfMetric: ...
     def eer(

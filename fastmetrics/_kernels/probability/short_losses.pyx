@@ -49,10 +49,10 @@ cdef struct WeightedColumns:
     bint weighted               # otherwise there is no buffer of weights
 
 
-cdef inline bint open_weighted_columns(object y_true, object y_prob, object weights, WeightedColumns* rows) except -1:
+cdef inline bint open_weighted_columns(object y_true, object y_proba, object weights, WeightedColumns* rows) except -1:
     """Open columns and weights (float64 or None). Return 0 if the general path is needed. The caller releases them."""
     rows.weighted = 0
-    if not open_short_columns(y_true, y_prob, &rows.columns):
+    if not open_short_columns(y_true, y_proba, &rows.columns):
         return 0
     if weights is None:
         return 1
@@ -140,7 +140,7 @@ cdef object whole_number(const int64_t* state):
     return int.from_bytes((<char*>digits)[:4 * N_LIMBS], "little")
 
 
-def sum_terms(object y_true, object y_prob, object weights, int terms) -> tuple[int, int, int, int, int] | None:
+def sum_terms(object y_true, object y_proba, object weights, int terms) -> tuple[int, int, int, int, int] | None:
     """Sum the LOGARITHMS, SQUARES or PROBABILITIES of short columns, or return None.
 
     The result is (rows, positive rows, weight of all rows, weight of the positive rows, sum of terms). The last
@@ -150,7 +150,7 @@ def sum_terms(object y_true, object y_prob, object weights, int terms) -> tuple[
     cdef WeightedColumns rows
     cdef Sums sums
     cdef bint good
-    if not open_weighted_columns(y_true, y_prob, weights, &rows):
+    if not open_weighted_columns(y_true, y_proba, weights, &rows):
         return None
     memset(&sums, 0, sizeof(Sums))
     with nogil:
@@ -234,7 +234,7 @@ def calibration_curve(object y_true, object y_prob, int64_t n_bins, object prob_
     return used
 
 
-def calibration_error(object y_true, object y_prob, int64_t n_bins) -> float | None:
+def calibration_error(object y_true, object y_proba, int64_t n_bins) -> float | None:
     """Return the sum over bins (rule FLOOR) of |sum of p - positives|, by the rows; None as sum_terms."""
     cdef ShortColumns columns
     cdef int64_t counts[2 * SHORT_BINS]
@@ -243,7 +243,7 @@ def calibration_error(object y_true, object y_prob, int64_t n_bins) -> float | N
     cdef Py_ssize_t bin_index
     cdef int i
     cdef bint good
-    if n_bins > SHORT_BINS or not open_short_columns(y_true, y_prob, &columns):
+    if n_bins > SHORT_BINS or not open_short_columns(y_true, y_proba, &columns):
         return None
     memset(counts, 0, 2 * n_bins * sizeof(int64_t))
     memset(states, 0, n_bins * STATE_SIZE * sizeof(int64_t))

@@ -27,29 +27,29 @@ MAX_ROWS_PER_RUN = 1 << 32  # rows of one bin in losses.run_means
 
 
 @cache
-def bin_fields(bins: int, *others: str | Field) -> Fields:
+def bin_fields(n_bins: int, *others: str | Field) -> Fields:
     """Of every bin its rows and the positive ones, and exact sums."""
-    sums = (exact_sum(name, bins) for name in ("w p", "w", "w y"))
-    return Fields(Field("classes", length=2 * bins), "weighted", *others, *sums)
+    sums = (exact_sum(name, n_bins) for name in ("w p", "w", "w y"))
+    return Fields(Field("classes", length=2 * n_bins), "weighted", *others, *sums)
 
 
 class ProbabilityBins(AdditiveStatistic):
     """Rows, positives and the sum of p of every bin; with weights the sums of w p, w and w y.
 
-    If `edges` is None, the bin is floor(p * bins). Otherwise it is the first bin whose upper edge is not below p, with
-    edges of equal width ("equal") or the given inner edges.
+    If `edges` is None, the bin is floor(p * n_bins). Otherwise it is the first bin whose upper edge is not below p,
+    with edges of equal width ("equal") or the given inner edges.
     """
 
-    __slots__ = ("bins", "edges", "sampling_rate")
+    __slots__ = ("edges", "n_bins", "sampling_rate")
 
-    def __init__(self, bins: int, sampling_rate: float | None = None, edges: Any = None) -> None:
-        self.bins = bins
+    def __init__(self, n_bins: int, sampling_rate: float | None = None, edges: Any = None) -> None:
+        self.n_bins = n_bins
         self.sampling_rate = sampling_rate
         self.edges = edges
 
     @property
     def fields(self) -> Fields:
-        return bin_fields(self.bins)
+        return bin_fields(self.n_bins)
 
     def update(self, state: Sums, rows: Rows) -> None:
         if self.add_rows(state, rows):
@@ -62,7 +62,7 @@ class ProbabilityBins(AdditiveStatistic):
         probabilities, weights, positives = map(state.sums_of, ("w p", "w", "w y"))
         losses.calibration_terms(
             rows.labels, rows.scores, rows.weights, kernel_sampling_rate(self.sampling_rate), rule, edges,
-            state.counts_of("classes").reshape(self.bins, 2), probabilities, weights, positives, problem,
+            state.counts_of("classes").reshape(self.n_bins, 2), probabilities, weights, positives, problem,
         )  # fmt: skip
         if rows.weights is not None:
             state.set_flag("weighted")
@@ -76,7 +76,7 @@ class ProbabilityBins(AdditiveStatistic):
 
     def bin_sums(self, state: Sums) -> list[tuple[int, int, int]]:
         """Return (weight, weight of positives, sum of w p) of every bin, times 2**EXPONENT."""
-        n = self.bins
+        n = self.n_bins
         if state.count("weighted"):
             return [(state.integer("w", i), state.integer("w y", i), state.integer("w p", i)) for i in range(n)]
         counts = state.counts_of("classes").reshape(n, 2).tolist()
@@ -85,7 +85,7 @@ class ProbabilityBins(AdditiveStatistic):
 
     def sums_of_many(self, states: ManySums) -> tuple[list[DoubleDoubles], ...]:
         """The weight, the sum of w p and the weight of positives of every bin, of many states."""
-        bins = range(self.bins)
+        bins = range(self.n_bins)
         predicted = [states.number("w p", i) for i in bins]
         if states.is_set("weighted"):
             return [states.number("w", i) for i in bins], predicted, [states.number("w y", i) for i in bins]
@@ -102,7 +102,7 @@ class CalibrationBins(ByUnit, ProbabilityBins):
         n = rows.scores.shape[0]
         probabilities, bins = np.empty(n), np.empty(n, np.uint16)
         rate = kernel_sampling_rate(self.sampling_rate)
-        if not losses.write_bins(rows.scores, rate, *self.rule(), self.bins, probabilities, bins):
+        if not losses.write_bins(rows.scores, rate, *self.rule(), self.n_bins, probabilities, bins):
             rows.raise_bad_probability()
         positives = np.flatnonzero(rows.labels)
         of_positives, their_bins = numbers[positives], bins[positives]

@@ -63,8 +63,8 @@ class ReliabilityBins(ProbabilityBins):
 
     @property
     def fields(self) -> Fields:
-        halves = (Field(name, length=self.bins) for name in ("high halves", "low halves"))
-        return bin_fields(self.bins, BAD_SCORES, *halves)
+        halves = (Field(name, length=self.n_bins) for name in ("high halves", "low halves"))
+        return bin_fields(self.n_bins, BAD_SCORES, *halves)
 
     def update(self, state: Sums, rows: Rows) -> None:
         if state.count(BAD_SCORES) or not rows.scores.shape[0]:
@@ -78,19 +78,19 @@ class ReliabilityBins(ProbabilityBins):
 
     def add_unweighted(self, state: Sums, labels: np.ndarray, probabilities: np.ndarray) -> None:
         """Add rows without weights. The exact sums of the kernel would take ten times as long."""
-        bins = find_narrow_bins(probabilities, self.bins)
+        bins = find_narrow_bins(probabilities, self.n_bins)
         counts = state.counts_of("classes")
-        counts += np.bincount(2 * bins + labels, minlength=2 * self.bins)
+        counts += np.bincount(2 * bins + labels, minlength=2 * self.n_bins)
         high = np.floor(probabilities * 2**26)
         low = np.rint((probabilities * 2**26 - high) * 2**26)
         for name, values in (("high halves", high), ("low halves", low)):
             half = state.counts_of(name)
-            half += np.bincount(bins, values, self.bins).astype(np.int64)  # the sums of a block are below 2**53
+            half += np.bincount(bins, values, self.n_bins).astype(np.int64)  # the sums of a block are below 2**53
 
     def bin_sums(self, state: Sums) -> list[tuple[int, int, int]]:
         if state.count("weighted"):
             return super().bin_sums(state)
-        classes = state.counts_of("classes").reshape(self.bins, 2).tolist()
+        classes = state.counts_of("classes").reshape(self.n_bins, 2).tolist()
         halves = zip(state.counts_of("high halves").tolist(), state.counts_of("low halves").tolist(), strict=True)
         return [
             ((negative + positive) << 52, positive << 52, (high << 26) + low)
@@ -99,7 +99,7 @@ class ReliabilityBins(ProbabilityBins):
 
     def rows_per_bin(self, state: Sums) -> np.ndarray:
         """Return the number of rows of every bin."""
-        counts = state.counts_of("classes").reshape(self.bins, 2)
+        counts = state.counts_of("classes").reshape(self.n_bins, 2)
         return np.asarray(counts[:, 0] if state.count("weighted") else counts.sum(axis=1))
 
     def joined_edges(self, state: Sums) -> np.ndarray:

@@ -36,17 +36,17 @@ class ProbabilitySum(ProbabilityTerms):
 
 
 def divide_small_sums(
-    y_true: Any, y_prob: Any, numerator: int, denominator: int, *, sample_weight: Any = None
+    y_true: Any, y_proba: Any, numerator: int, denominator: int, *, sample_weight: Any = None
 ) -> float | None:
     """The quotient of two sums of `short_losses.sum_terms`: OBSERVED and PREDICTED clicks of few rows."""
-    found = short_losses.sum_terms(y_true, y_prob, sample_weight, short_losses.PROBABILITIES)
+    found = short_losses.sum_terms(y_true, y_proba, sample_weight, short_losses.PROBABILITIES)
     return exact.divide(found[numerator], found[denominator]) if found is not None and found[denominator] else None
 
 
 @small_inputs(divide_small_sums, OBSERVED, PREDICTED, lists=True)
 def copc(
     y_true: ArrayLike,
-    y_prob: NumericArrayLike,
+    y_proba: NumericArrayLike,
     *,
     sample_weight: NumericArrayLike | None = None,
     sampling_rate: float | None = None,
@@ -61,7 +61,7 @@ def copc(
     ----------
     y_true : array-like of shape (n,)
         Labels 0 and 1, or -1 and +1.
-    y_prob : array-like of shape (n,)
+    y_proba : array-like of shape (n,)
         Probabilities of the positive class, in [0, 1].
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300. A row of weight zero is left out.
@@ -92,7 +92,7 @@ def copc(
     2.0
     """
     check_sampling_rate(sampling_rate)
-    rows = check_binary_probabilities(binary_labels(y_true, pos_label), y_prob, sample_weight, "y_prob")
+    rows = check_binary_probabilities(binary_labels(y_true, pos_label), y_proba, sample_weight, "y_proba")
     result = finalise_copc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
     return warn_and_unwrap("copc", result)
 
@@ -100,7 +100,7 @@ def copc(
 @small_inputs(divide_small_sums, PREDICTED, OBSERVED, lists=True)
 def pcoc(
     y_true: ArrayLike,
-    y_prob: NumericArrayLike,
+    y_proba: NumericArrayLike,
     *,
     sample_weight: NumericArrayLike | None = None,
     sampling_rate: float | None = None,
@@ -115,7 +115,7 @@ def pcoc(
     ----------
     y_true : array-like of shape (n,)
         Labels 0 and 1, or -1 and +1.
-    y_prob : array-like of shape (n,)
+    y_proba : array-like of shape (n,)
         Probabilities of the positive class, in [0, 1].
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300. A row of weight zero is left out.
@@ -146,7 +146,7 @@ def pcoc(
     0.5
     """
     check_sampling_rate(sampling_rate)
-    rows = check_binary_probabilities(binary_labels(y_true, pos_label), y_prob, sample_weight, "y_prob")
+    rows = check_binary_probabilities(binary_labels(y_true, pos_label), y_proba, sample_weight, "y_proba")
     result = finalise_pcoc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
     return warn_and_unwrap("pcoc", result)
 

@@ -45,21 +45,21 @@ STRATEGIES = ("uniform", "quantile")
 NORMS = ("l1", "l2", "max")
 
 
-def check_bins(bins: Any) -> int:
-    return validation.check_integer(bins, "bins", f"an integer from 1 to {MAX_BINS}", most=MAX_BINS)
+def check_bins(n_bins: Any) -> int:
+    return validation.check_integer(n_bins, "n_bins", f"an integer from 1 to {MAX_BINS}", most=MAX_BINS)
 
 
-def small_calibration_error(y_true: np.ndarray, y_prob: np.ndarray, *, bins: int = 15) -> float | None:
-    is_usual = type(bins) is int and 1 <= bins <= short_losses.MAX_BINS
-    return short_losses.calibration_error(y_true, y_prob, bins) if is_usual else None
+def small_calibration_error(y_true: np.ndarray, y_proba: np.ndarray, *, n_bins: int = 15) -> float | None:
+    is_usual = type(n_bins) is int and 1 <= n_bins <= short_losses.MAX_BINS
+    return short_losses.calibration_error(y_true, y_proba, n_bins) if is_usual else None
 
 
 @small_inputs(small_calibration_error)
 def expected_calibration_error(
     y_true: ArrayLike,
-    y_prob: NumericArrayLike,
+    y_proba: NumericArrayLike,
     *,
-    bins: int = 15,
+    n_bins: int = 15,
     strategy: Binning = "uniform",
     norm: Norm = "l1",
     sample_weight: NumericArrayLike | None = None,
@@ -76,14 +76,14 @@ def expected_calibration_error(
     ----------
     y_true : array-like of shape (n,)
         Labels 0 and 1, or -1 and +1.
-    y_prob : array-like of shape (n,)
+    y_proba : array-like of shape (n,)
         Probabilities of the positive class, in [0, 1].
-    bins : int
+    n_bins : int
         The number of bins.
     strategy : {"uniform", "quantile"}
-        "uniform": bins of equal width, bin = min(floor(p * bins), bins - 1). "quantile": bins of about equal numbers of
-        rows in the order of p, cut before row ceil(n * j / bins) of that order. Equal probabilities are never split:
-        all rows of a tie are in the bin of its first row.
+        "uniform": bins of equal width, bin = min(floor(p * n_bins), n_bins - 1). "quantile": bins of about equal
+        numbers of rows in the order of p, cut before row ceil(n * j / n_bins) of that order. Equal probabilities are
+        never split: all rows of a tie are in the bin of its first row.
     norm : {"l1", "l2", "max"}
         How the differences of the bins become one number. "l1": their weighted mean. "l2": the root of their weighted
         mean square. "max": the largest.
@@ -114,23 +114,24 @@ def expected_calibration_error(
     Examples
     --------
     >>> import fastmetrics as fm
-    >>> fm.expected_calibration_error([0, 1, 0, 1], [0.25, 0.75, 0.25, 0.75], bins=4)
+    >>> fm.expected_calibration_error([0, 1, 0, 1], [0.25, 0.75, 0.25, 0.75], n_bins=4)
     0.25
     """
-    bins = check_bins(bins)
+    n_bins = check_bins(n_bins)
     check_sampling_rate(sampling_rate)
     validation.check_option(strategy, "strategy", STRATEGIES)
     validation.check_option(norm, "norm", NORMS)
-    rows = check_binary_probabilities(binary_labels(y_true, pos_label), y_prob, sample_weight, "y_prob")
+    rows = check_binary_probabilities(binary_labels(y_true, pos_label), y_proba, sample_weight, "y_proba")
     if strategy == "uniform":
-        states = rows.reduce((LabelCounts(), CalibrationBins(int(bins), sampling_rate)), n_threads)
-        return warn_and_unwrap("expected_calibration_error", finalise_ece({"bins": int(bins), "norm": norm}, *states))
+        states = rows.reduce((LabelCounts(), CalibrationBins(int(n_bins), sampling_rate)), n_threads)
+        found = finalise_ece({"n_bins": int(n_bins), "norm": norm}, *states)
+        return warn_and_unwrap("expected_calibration_error", found)
     if rows.labels.shape[0] == 0:
         return warn_undefined("expected_calibration_error", NO_WEIGHT)
-    return calibration_error(quantile_bins(correct_rows(rows, sampling_rate), int(bins)), norm)
+    return calibration_error(quantile_bins(correct_rows(rows, sampling_rate), int(n_bins)), norm)
 
 
-def quantile_bins(rows: BinaryColumns, bins: int) -> list[tuple[int, int, int]]:
+def quantile_bins(rows: BinaryColumns, n_bins: int) -> list[tuple[int, int, int]]:
     """Return the table of CalibrationBins.bin_sums for bins of about equal numbers of rows."""
     labels = validation.decode_labels(rows.labels)
     validation.check_probabilities(rows.scores, rows.name)
@@ -138,7 +139,7 @@ def quantile_bins(rows: BinaryColumns, bins: int) -> list[tuple[int, int, int]]:
     scores, labels = rows.scores[order], labels[order]
     n = scores.shape[0]
     # A cut inside a tie moves to the end of the tie.
-    cuts = [-(-n * j // bins) for j in range(1, bins)]
+    cuts = [-(-n * j // n_bins) for j in range(1, n_bins)]
     ends = [int(np.searchsorted(scores, scores[cut - 1], "right")) if 0 < cut < n else cut for cut in cuts]
     edges = [0, *np.maximum.accumulate(ends).tolist(), n] if ends else [0, n]
     table = []
@@ -170,7 +171,7 @@ def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
 
 def calibration_errors(parameters: dict[str, Any], others: ManySums, states: ManySums) -> np.ndarray:
     """The values of many states: see `MetricSpec.many`."""
-    weights, predicted, positives = CalibrationBins(parameters["bins"]).sums_of_many(states)
+    weights, predicted, positives = CalibrationBins(parameters["n_bins"]).sums_of_many(states)
     bins = [(weight, abs(p - y)) for weight, p, y in zip(weights, predicted, positives, strict=True)]
     total = reduce(add, weights)
     if parameters["norm"] == "l1":
@@ -184,11 +185,11 @@ def calibration_errors(parameters: dict[str, Any], others: ManySums, states: Man
     return values
 
 
-def signed_errors(bins: int) -> BinErrors:
+def signed_errors(n_bins: int) -> BinErrors:
     """The error of each bin: predicted less observed positives, divided by the weight of all bins."""
 
     def find(others: ManySums, states: ManySums) -> np.ndarray:
-        weights, predicted, positives = CalibrationBins(bins).sums_of_many(states)
+        weights, predicted, positives = CalibrationBins(n_bins).sums_of_many(states)
         total = reduce(add, weights).or_one()
         return np.stack([(p - y).over(total).high for p, y in zip(predicted, positives, strict=True)], axis=1)
 
@@ -198,17 +199,17 @@ def signed_errors(bins: int) -> BinErrors:
 @metric(
     "ece",
     exchange="none",
-    statistics=lambda bins, norm, sampling_rate: (LabelCounts(), CalibrationBins(bins, sampling_rate)),
+    statistics=lambda n_bins, norm, sampling_rate: (LabelCounts(), CalibrationBins(n_bins, sampling_rate)),
     function=expected_calibration_error,
     undefined="never",
-    parameters={"bins": 15, "norm": "l1", "sampling_rate": None},
-    checks={"bins": check_bins, "norm": NORMS, "sampling_rate": check_sampling_rate},
+    parameters={"n_bins": 15, "norm": "l1", "sampling_rate": None},
+    checks={"n_bins": check_bins, "norm": NORMS, "sampling_rate": check_sampling_rate},
     direction="minimize",
     scale="mean",
-    variants=("ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"),
+    variants=("ece(n_bins=3)", "ece(norm=l2)", "ece(norm=max)"),
     aliases=("expected_calibration_error",),
     many=calibration_errors,
-    influence=lambda bins, norm, sampling_rate: signed_errors(bins) if norm == "l1" else None,
+    influence=lambda n_bins, norm, sampling_rate: signed_errors(n_bins) if norm == "l1" else None,
     near_names={
         "mce": "for the greatest distance of a bin, write ece(norm=max); 'ece' is the mean",
         "maximum_calibration_error": "write ece(norm=max); 'ece' is the mean over bins",
@@ -221,7 +222,7 @@ def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
 
 def error_of_bins(parameters: dict[str, Any], bins: Sums, coverage: dict[str, Any]) -> Value:
     """The calibration error of the sums of bins."""
-    table = CalibrationBins(parameters["bins"]).bin_sums(bins)
+    table = CalibrationBins(parameters["n_bins"]).bin_sums(bins)
     if not any(weight for weight, _, _ in table):
         return Value(float("nan"), coverage, NO_WEIGHT)
     return Value(calibration_error(table, parameters["norm"]), coverage)
@@ -233,20 +234,20 @@ class TopLabelBins(ByUnit, AdditiveStatistic):
     Of equal probabilities, the first class counts (Guo et al., ICML 2017).
     """
 
-    __slots__ = ("bins",)
+    __slots__ = ("n_bins",)
 
-    def __init__(self, bins: int) -> None:
-        self.bins = bins
+    def __init__(self, n_bins: int) -> None:
+        self.n_bins = n_bins
 
     @property
     def fields(self) -> Fields:
-        return bin_fields(self.bins)
+        return bin_fields(self.n_bins)
 
     def update(self, state: Sums, rows: Rows) -> None:
-        CalibrationBins(self.bins).update(state, top_labels(rows))
+        CalibrationBins(self.n_bins).update(state, top_labels(rows))
 
     def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
-        CalibrationBins(self.bins).update_units(states, top_labels(rows), numbers)
+        CalibrationBins(self.n_bins).update_units(states, top_labels(rows), numbers)
 
 
 def top_labels(rows: Rows) -> Rows:
@@ -258,15 +259,15 @@ def top_labels(rows: Rows) -> Rows:
 @metric_form(
     "ece",
     roles=PROBABILITIES,
-    statistics=lambda labels, bins, norm: (ClassRows(), TopLabelBins(bins)),
+    statistics=lambda labels, n_bins, norm: (ClassRows(), TopLabelBins(n_bins)),
     undefined="never",
-    parameters={"labels": None, "bins": 15, "norm": "l1"},
-    checks={"labels": check_labels, "bins": check_bins, "norm": NORMS},
-    variants=("ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"),
+    parameters={"labels": None, "n_bins": 15, "norm": "l1"},
+    checks={"labels": check_labels, "n_bins": check_bins, "norm": NORMS},
+    variants=("ece(n_bins=3)", "ece(norm=l2)", "ece(norm=max)"),
     default=True,
     has_function=False,
     many=calibration_errors,
-    influence=lambda labels, bins, norm: signed_errors(bins) if norm == "l1" else None,
+    influence=lambda labels, n_bins, norm: signed_errors(n_bins) if norm == "l1" else None,
 )
 def finalise_top_label_ece(parameters: dict[str, Any], rows: Sums, bins: Sums) -> Value:
     """Expected calibration error of the most probable class: its probability against the share of rows it is right."""

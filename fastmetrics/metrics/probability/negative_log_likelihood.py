@@ -54,7 +54,7 @@ class LikelihoodTerms(AdditiveStatistic):
         if problem[0] and self.are_logs:
             raise_bad_logarithm(events)
         if problem[0]:
-            validation.raise_bad_probability(events.values, "y_prob", events.first_row)
+            validation.raise_bad_probability(events.values, "y_proba", events.first_row)
         if events.weights is not None:
             sums.sum_values(events.weights, None, state.sum_of("weight"))
 
@@ -63,14 +63,14 @@ def raise_bad_logarithm(events: EventBlock) -> None:
     row = validation.first_bad_row(~(events.values <= 0))
     value = events.values[row]
     if value != value:
-        raise ValueError(f"y_prob has NaN at row {events.first_row + row}")
+        raise ValueError(f"y_proba has NaN at row {events.first_row + row}")
     raise validation.ProbabilityError(
-        f"y_prob has {value} at row {events.first_row + row}: logarithms of probabilities are at most 0"
+        f"y_proba has {value} at row {events.first_row + row}: logarithms of probabilities are at most 0"
     )
 
 
 def negative_log_likelihood(
-    y_prob: NumericArrayLike,
+    y_proba: NumericArrayLike,
     *,
     kind: ProbabilityKind = "prob",
     reduction: Reduction = "mean",
@@ -86,10 +86,10 @@ def negative_log_likelihood(
 
     Parameters
     ----------
-    y_prob : array-like of shape (n,)
+    y_proba : array-like of shape (n,)
         The probability of every event, in [0, 1], or its natural logarithm, at most 0.
     kind : {"prob", "log_prob"}
-        "prob": y_prob has probabilities. "log_prob": it has their natural logarithms.
+        "prob": y_proba has probabilities. "log_prob": it has their natural logarithms.
     reduction : {"mean", "sum"}
         "mean": the mean over the (weighted) events. "sum": their sum.
     sample_weight : array-like of shape (n,), optional
@@ -123,7 +123,7 @@ def negative_log_likelihood(
     validation.check_option(reduction, "reduction", ("mean", "sum"))
     are_logs = kind == "log_prob"
     threads = count_threads(n_threads)
-    values = validation.as_scores(y_prob, "y_prob")
+    values = validation.as_scores(y_proba, "y_proba")
     clip = 0.0
     if eps is not None:
         check_eps(eps)
@@ -131,8 +131,8 @@ def negative_log_likelihood(
             raise validation.OptionError(
                 f"eps clips probabilities; with kind='log_prob' it must be None, found {eps!r}"
             )
-        clip = machine_epsilon(y_prob, values) if isinstance(eps, str) else float(eps)
-    weights = None if sample_weight is None else as_weights(sample_weight, values.shape[0], "y_prob")
+        clip = machine_epsilon(y_proba, values) if isinstance(eps, str) else float(eps)
+    weights = None if sample_weight is None else as_weights(sample_weight, values.shape[0], "y_proba")
     if weights is not None and reduction == "mean":
         weights = scale_tiny_weights(weights)
     if weights is not None and not weights.all():

@@ -41,8 +41,8 @@ def check_base_rate(base_rate: Any) -> None:
     validation.check_number(base_rate, "base_rate", wanted, lambda rate: 0 < rate < 1)
 
 
-def small_normalized_entropy(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | None:
-    found = try_small_log_sums(y_true, y_prob, sample_weight)
+def small_normalized_entropy(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -> float | None:
+    found = try_small_log_sums(y_true, y_proba, sample_weight)
     if found is None:
         return None
     total, positive = found[:2] if sample_weight is None else found[2:4]
@@ -53,7 +53,7 @@ def small_normalized_entropy(y_true: Any, y_prob: Any, *, sample_weight: Any = N
 @small_inputs(small_normalized_entropy, lists=True)
 def normalized_entropy(
     y_true: ArrayLike,
-    y_prob: NumericArrayLike,
+    y_proba: NumericArrayLike,
     *,
     base_rate: BaseRate = "sample",
     sample_weight: NumericArrayLike | None = None,
@@ -71,7 +71,7 @@ def normalized_entropy(
     ----------
     y_true : array-like of shape (n,)
         Labels 0 and 1, or -1 and +1.
-    y_prob : array-like of shape (n,)
+    y_proba : array-like of shape (n,)
         Probabilities of the positive class, in [0, 1].
     base_rate : "sample" or float in (0, 1)
         The constant prediction to compare with. "sample": the observed rate.
@@ -110,9 +110,9 @@ def normalized_entropy(
     check_base_rate(base_rate)
     check_sampling_rate(sampling_rate)
     check_eps(eps)
-    if isinstance(eps, str) and is_float16(y_prob):
+    if isinstance(eps, str) and is_float16(y_proba):
         eps = float(np.finfo(np.float16).eps)
-    columns = check_binary_probabilities(binary_labels(y_true, pos_label), y_prob, sample_weight, "y_prob")
+    columns = check_binary_probabilities(binary_labels(y_true, pos_label), y_proba, sample_weight, "y_proba")
     sums = columns.reduce((LabelCounts(), LogTerms(eps, sampling_rate)), n_threads)
     return warn_and_unwrap("normalized_entropy", finalise_ne({"base_rate": base_rate}, *sums))
 

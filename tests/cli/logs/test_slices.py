@@ -183,7 +183,7 @@ def test_names_are_shown_as_they_are(tmp_path):
     """Brackets are not markup, parameters are below the name, long values are folded."""
     slices = ["[red]", "[/x]", "x" * 70]
     write_log(tmp_path / "log.parquet", click=[0, 1] * 3, a=[0.25, 0.5] * 3, s=[s for s in slices for _ in "01"])
-    arguments = [*EVALUATE, "--score", "a", "--by", "s", "--metrics", "auc,ece(bins=5),ece(bins=3,norm=max)"]
+    arguments = [*EVALUATE, "--score", "a", "--by", "s", "--metrics", "auc,ece(n_bins=5),ece(n_bins=3,norm=max)"]
     code, screen = run_in_terminal(*arguments, folder=tmp_path, columns=80)
     assert code == 0, screen
     text = plain(screen)
@@ -191,7 +191,7 @@ def test_names_are_shown_as_they_are(tmp_path):
     assert "[/x]" in text
     assert "x" * 30 in text
     assert "x" * 41 not in text
-    assert "(bins=5)" in text
+    assert "(n_bins=5)" in text
     assert all(len(line) <= 80 for line in text[text.rindex("label click") :].splitlines())
 
 

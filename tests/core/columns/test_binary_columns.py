@@ -44,13 +44,13 @@ def test_a_bad_number_is_found_whatever_its_weight(value, found, weights):
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_a_bad_probability_is_found_whatever_its_weight(weights):
     assert_raises(
-        ValueError, r"^y_prob has 1.5 at row 2: probabilities",
-        check_binary_columns, LABELS, [1, 0, 1.5, 1], weights, "y_prob", validation.check_probabilities,
+        ValueError, r"^y_proba has 1.5 at row 2: probabilities",
+        check_binary_columns, LABELS, [1, 0, 1.5, 1], weights, "y_proba", validation.check_probabilities,
     )
 
 
 def test_probabilities_are_checked_before_rows_are_dropped():
     assert_raises(
-        ValueError, r"^y_prob has 1.5 at row 2: probabilities",
-        check_binary_probabilities, LABELS, [1, 0, 1.5, 1], [1, 1, 0, 1], "y_prob",
+        ValueError, r"^y_proba has 1.5 at row 2: probabilities",
+        check_binary_probabilities, LABELS, [1, 0, 1.5, 1], [1, 1, 0, 1], "y_proba",
     )

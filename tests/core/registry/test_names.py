@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._core.kinds import MODEL_ROLES
+from fastmetrics._core.kinds import MODEL_ROLES, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF
 from fastmetrics._core.registry import known_specs, parse
 from fastmetrics._core.results.flat_names import metric_name
 from fastmetrics.metrics.ranking.runs.trec_measures import TREC_MEASURES
-from support.cases import each_case
+from support.cases import assert_raises, each_case
 from support.peers import peer
 
 EVERY_NAME = [(tool, name, answer) for tool, names in TOOLS.items() for name, answer in names.items()]
@@ -146,6 +146,15 @@ def test_what_the_library_writes_it_reads(text):
         assert parse(metric.full_text, (role,)) == metric
         assert parse(metric.signature({"groups": 3}, weight="w"), MODEL_ROLES) == metric
         assert parse(metric_name(repr(metric)), (role,)) == metric
+
+
+def test_numbers_are_read_without_their_n():
+    for role in (SCORE_ROLE, PROBABILITIES_ROLE):
+        assert parse("ece(bins=4, norm=max)", (role,)) == parse("ece(n_bins=4, norm=max)", (role,))
+    assert repr(parse("ece(bins=4)")) == "ece(n_bins=4)"
+    assert_raises(ValueError, "n_bins is given twice in 'ece", parse, "ece(bins=4, n_bins=4)")
+    assert_raises(ValueError, "n_bins must be an integer from 1", parse, "ece(bins=0)")
+    assert_raises(ValueError, "metric 'f1' has no parameter 'bins'", parse, "f1(bins=3)")
 
 
 def test_names_of_reports_are_read():

@@ -17,7 +17,7 @@ from support.cases import each_case
 
 METRICS = [
     "logloss", "ne", "brier", "copc", "ctr", "accuracy", "f1", "mse", "mae", "mape", "rmsle", "pinball", "ece",
-    "ece(bins=1)", "ece(bins=37)", "ece(sampling_rate=0.1)",
+    "ece(n_bins=1)", "ece(n_bins=37)", "ece(sampling_rate=0.1)",
 ]  # fmt: skip
 BOUNDS = np.array([0, 1, 4, 4 + 300, 4 + 300 + 2000], np.int64)
 

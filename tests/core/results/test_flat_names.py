@@ -56,7 +56,7 @@ def test_several_models_are_named():
 
 @each_case("metric", [
     ("auc", "auc"), ("ndcg@10", "ndcg_at_10"), ("gauc(weight=pairs)", "gauc.weight_pairs"),
-    ("ece(bins=3, norm=max)", "ece.bins_3.norm_max"), ("brier(sampling_rate=0.1)", "brier.sampling_rate_0.1"),
+    ("ece(n_bins=3, norm=max)", "ece.n_bins_3.norm_max"), ("brier(sampling_rate=0.1)", "brier.sampling_rate_0.1"),
     ("meteor(modules=('exact', 'stem'))", "meteor.modules.exact.stem"),
     ("logloss(labels=[ant, bee])", "logloss.labels_ant.bee"), ("rmse(label=a/b, score=é)", "rmse.label_a_b.score__"),
 ])  # fmt: skip

@@ -26,12 +26,12 @@ STRATEGIES = ["uniform", "quantile"]
 
 @given(strategies.labelled_probabilities(), st.sampled_from(["auto", 1e-15, 1e-7, 0.01, 0.25]), st.data())
 def test_log_loss(case, eps, data):
-    y_true, y_prob = case
-    number = EPS[y_prob.dtype.name] if eps == "auto" else eps
+    y_true, y_proba = case
+    number = EPS[y_proba.dtype.name] if eps == "auto" else eps
     for weights in (None, weights_with_two_positive(data, len(y_true))):
         for normalize in (True, False):
-            expected = probability.log_loss(y_true, y_prob, number, weights, normalize)
-            value = fm.log_loss(y_true, y_prob, sample_weight=weights, normalize=normalize, eps=eps)
+            expected = probability.log_loss(y_true, y_proba, number, weights, normalize)
+            value = fm.log_loss(y_true, y_proba, sample_weight=weights, normalize=normalize, eps=eps)
             assert is_close(value, expected)
 
 
@@ -46,11 +46,11 @@ def test_the_clip_is_the_machine_epsilon_of_the_type(dtype, one_row):
 
 def test_the_clip_of_float16_in_every_container():
     """float16 input is widened, but keeps its own epsilon."""
-    y_prob = np.array([0.0, 0.5], dtype=np.float16)
-    expected = fm.log_loss([1, 0], y_prob)
+    y_proba = np.array([0.0, 0.5], dtype=np.float16)
+    expected = fm.log_loss([1, 0], y_proba)
     for container in (pa.array, lambda column: pa.chunked_array([column]), lambda column: pandas().Series(column)):
-        assert fm.log_loss([1, 0], container(y_prob)) == expected
-    assert fm.log_loss([1, 0], y_prob.astype(y_prob.dtype.newbyteorder())) == expected
+        assert fm.log_loss([1, 0], container(y_proba)) == expected
+    assert fm.log_loss([1, 0], y_proba.astype(y_proba.dtype.newbyteorder())) == expected
 
 
 def test_large_weights_keep_terms_finite():
@@ -74,34 +74,34 @@ RATES = [1e-300, 1e-6, 0.01, 0.25, 0.5, 1 - 2.0**-53]
 @given(strategies.labelled_probabilities(), st.sampled_from(RATES))
 def test_sampling_rate_equals_corrected_probabilities(case, rate):
     """The result equals that of corrected probabilities of any type. The clip comes after the correction."""
-    y_true, y_prob = case
-    eps = EPS[y_prob.dtype.name]
-    corrected_probabilities = np.array([probability.corrected(p, rate) for p in y_prob.tolist()])
-    assert fm.log_loss(y_true, y_prob, sampling_rate=rate) == fm.log_loss(y_true, corrected_probabilities, eps=eps)
-    assert fm.brier_score_loss(y_true, y_prob, sampling_rate=rate) == fm.brier_score_loss(
+    y_true, y_proba = case
+    eps = EPS[y_proba.dtype.name]
+    corrected_probabilities = np.array([probability.corrected(p, rate) for p in y_proba.tolist()])
+    assert fm.log_loss(y_true, y_proba, sampling_rate=rate) == fm.log_loss(y_true, corrected_probabilities, eps=eps)
+    assert fm.brier_score_loss(y_true, y_proba, sampling_rate=rate) == fm.brier_score_loss(
         y_true, corrected_probabilities
     )
-    clipped = fm.clipped_rows(y_true, y_prob, sampling_rate=rate)
+    clipped = fm.clipped_rows(y_true, y_proba, sampling_rate=rate)
     assert clipped == fm.clipped_rows(y_true, corrected_probabilities, eps=eps)
-    value = fm.normalized_entropy(y_true, y_prob, sampling_rate=rate)
+    value = fm.normalized_entropy(y_true, y_proba, sampling_rate=rate)
     assert value == fm.normalized_entropy(y_true, corrected_probabilities, eps=eps)
-    for bins in (3, 15):
+    for n_bins in (3, 15):
         for strategy in STRATEGIES:
-            options = {"bins": bins, "strategy": strategy}
-            value = fm.expected_calibration_error(y_true, y_prob, sampling_rate=rate, **options)
+            options = {"n_bins": n_bins, "strategy": strategy}
+            value = fm.expected_calibration_error(y_true, y_proba, sampling_rate=rate, **options)
             assert value == fm.expected_calibration_error(y_true, corrected_probabilities, **options)
     if corrected_probabilities.any():
-        assert fm.copc(y_true, y_prob, sampling_rate=rate) == fm.copc(y_true, corrected_probabilities)
-        assert fm.pcoc(y_true, y_prob, sampling_rate=rate) == fm.pcoc(y_true, corrected_probabilities)
+        assert fm.copc(y_true, y_proba, sampling_rate=rate) == fm.copc(y_true, corrected_probabilities)
+        assert fm.pcoc(y_true, y_proba, sampling_rate=rate) == fm.pcoc(y_true, corrected_probabilities)
 
 
 @given(strategies.labelled_probabilities(), st.sampled_from(RATES))
 def test_the_correction_of_a_row(case, rate):
     """The correction never raises p, keeps 0 and 1, and is close to the exact quotient."""
-    _, y_prob = case
-    out = np.empty(len(y_prob))
-    assert losses.correct_probabilities(y_prob, rate, out)
-    for p, q in zip(y_prob.tolist(), out.tolist(), strict=True):
+    _, y_proba = case
+    out = np.empty(len(y_proba))
+    assert losses.correct_probabilities(y_proba, rate, out)
+    for p, q in zip(y_proba.tolist(), out.tolist(), strict=True):
         assert q == probability.corrected(p, rate)
         assert 0.0 <= q <= p
         assert p not in (0.0, 1.0) or q == p
@@ -176,17 +176,17 @@ def test_the_registered_metrics_take_a_sampling_rate(metric):
 
 @given(strategies.labelled_probabilities(), st.sampled_from(["auto", 1e-7, 0.1, 0.3]), st.data())
 def test_clipped_rows(case, eps, data):
-    y_true, y_prob = case
-    number = EPS[y_prob.dtype.name] if eps == "auto" else eps
-    outcomes = [p if y else 1.0 - p for y, p in zip(y_true.tolist(), y_prob.tolist(), strict=True)]
+    y_true, y_proba = case
+    number = EPS[y_proba.dtype.name] if eps == "auto" else eps
+    outcomes = [p if y else 1.0 - p for y, p in zip(y_true.tolist(), y_proba.tolist(), strict=True)]
     expected = probability.rows_clipped(outcomes, number)
-    assert fm.clipped_rows(y_true, y_prob, eps=eps) == expected
-    columns = np.column_stack([1.0 - y_prob.astype(float), y_prob])
+    assert fm.clipped_rows(y_true, y_proba, eps=eps) == expected
+    columns = np.column_stack([1.0 - y_proba.astype(float), y_proba])
     assert fm.clipped_rows(y_true, columns, eps=number) == expected
     weights = weights_with_two_positive(data, len(y_true))
     present = [outcome for outcome, weight in zip(outcomes, weights, strict=True) if weight]
-    assert fm.clipped_rows(y_true, y_prob, eps=eps, sample_weight=weights) == probability.rows_clipped(present, number)
-    log = {"y": y_true, "p": y_prob}
+    assert fm.clipped_rows(y_true, y_proba, eps=eps, sample_weight=weights) == probability.rows_clipped(present, number)
+    log = {"y": y_true, "p": y_proba}
     (result,) = fm.evaluate(log, ["logloss" if eps == "auto" else f"logloss(eps={eps})"], label="y", score="p")
     assert result.coverage["rows_clipped"] == expected
 
@@ -224,17 +224,17 @@ def test_means_next_to_a_half(values):
 
 def test_the_documented_clip_example():
     """DEFINITIONS: the same predictions give 18.37 / 8.32 / 3.81 in float64 / float32 / float16."""
-    y_true, y_prob = [1, 0], [0.0, 0.5]
-    values = [fm.log_loss(y_true, np.array(y_prob, dtype=dtype)) for dtype in ("float64", "float32", "float16")]
+    y_true, y_proba = [1, 0], [0.0, 0.5]
+    values = [fm.log_loss(y_true, np.array(y_proba, dtype=dtype)) for dtype in ("float64", "float32", "float16")]
     assert [round(value, 2) for value in values] == [18.37, 8.32, 3.81]
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_log_loss_of_many_rows(n_threads):
     log = strategies.click_log(200_003, seed=1, levels=None)
-    y_true, y_prob = log["label"], log["prob"]
-    terms = [-math.log(p if y else 1.0 - p) for y, p in zip(y_true.tolist(), y_prob.tolist(), strict=True)]
-    assert is_close(fm.log_loss(y_true, y_prob, n_threads=n_threads), math.fsum(terms) / len(terms))
+    y_true, y_proba = log["label"], log["prob"]
+    terms = [-math.log(p if y else 1.0 - p) for y, p in zip(y_true.tolist(), y_proba.tolist(), strict=True)]
+    assert is_close(fm.log_loss(y_true, y_proba, n_threads=n_threads), math.fsum(terms) / len(terms))
 
 
 @each_case("weighted", [False, True])
@@ -242,27 +242,27 @@ def test_log_loss_of_many_rows(n_threads):
 @each_case("n_classes", [2, 3, 7])
 def test_multiclass_log_loss(n_classes, dtype, weighted):
     generator = np.random.default_rng(n_classes)
-    y_prob = generator.dirichlet(np.ones(n_classes), 300).astype(dtype)
-    y_prob[:n_classes] = np.eye(n_classes)[::-1]
+    y_proba = generator.dirichlet(np.ones(n_classes), 300).astype(dtype)
+    y_proba[:n_classes] = np.eye(n_classes)[::-1]
     y_true = generator.integers(0, n_classes, 300)
     weights = generator.random(300) if weighted else None
-    expected = probability.multiclass_log_loss(y_true, y_prob, EPS[dtype], weights)
-    assert is_close(fm.log_loss(y_true, y_prob, sample_weight=weights), expected)
-    total = fm.log_loss(y_true, y_prob, normalize=False, sample_weight=weights)
-    assert is_close(total, probability.multiclass_log_loss(y_true, y_prob, EPS[dtype], weights, normalize=False))
+    expected = probability.multiclass_log_loss(y_true, y_proba, EPS[dtype], weights)
+    assert is_close(fm.log_loss(y_true, y_proba, sample_weight=weights), expected)
+    total = fm.log_loss(y_true, y_proba, normalize=False, sample_weight=weights)
+    assert is_close(total, probability.multiclass_log_loss(y_true, y_proba, EPS[dtype], weights, normalize=False))
 
 
 @each_case("library", ["pandas", "polars", "list"])
 @pytest.mark.parametrize("function", [fm.log_loss, fm.brier_score_loss])
 def test_multiclass_probabilities_in_frames(function, library):
-    y_prob = np.random.default_rng(1).dirichlet([1, 1, 1], 20)
+    y_proba = np.random.default_rng(1).dirichlet([1, 1, 1], 20)
     y_true = np.arange(20) % 3
     frames = {
-        "pandas": lambda: pandas().DataFrame(y_prob),
-        "polars": lambda: polars().DataFrame(y_prob, schema=["a", "b", "c"]),
-        "list": y_prob.tolist,
+        "pandas": lambda: pandas().DataFrame(y_proba),
+        "polars": lambda: polars().DataFrame(y_proba, schema=["a", "b", "c"]),
+        "list": y_proba.tolist,
     }
-    assert function(y_true, frames[library]()) == function(y_true, y_prob)
+    assert function(y_true, frames[library]()) == function(y_true, y_proba)
 
 
 @pytest.mark.parametrize("function", [fm.log_loss, fm.brier_score_loss])
@@ -273,67 +273,67 @@ def test_a_wrong_number_of_columns_names_the_argument(function):
 
 @given(strategies.labelled_probabilities(min_size=1, both_classes=False))
 def test_brier(case):
-    y_true, y_prob = case
-    differences = [p - y for y, p in zip(y_true.tolist(), y_prob.tolist(), strict=True)]
+    y_true, y_proba = case
+    differences = [p - y for y, p in zip(y_true.tolist(), y_proba.tolist(), strict=True)]
     squares = exact_sum(difference * difference for difference in differences)
-    assert fm.brier_score_loss(y_true, y_prob) == rounded(squares / len(differences))
-    assert is_close(fm.brier_score_loss(y_true, y_prob), probability.brier(y_true, y_prob))
+    assert fm.brier_score_loss(y_true, y_proba) == rounded(squares / len(differences))
+    assert is_close(fm.brier_score_loss(y_true, y_proba), probability.brier(y_true, y_proba))
 
 
 @given(strategies.labelled_probabilities(), st.data())
 def test_weighted_brier(case, data):
-    y_true, y_prob = case
+    y_true, y_proba = case
     weights = weights_with_two_positive(data, len(y_true))
     assert is_close(
-        fm.brier_score_loss(y_true, y_prob, sample_weight=weights), probability.brier(y_true, y_prob, weights)
+        fm.brier_score_loss(y_true, y_proba, sample_weight=weights), probability.brier(y_true, y_proba, weights)
     )
 
 
 @given(strategies.labelled_probabilities())
 def test_brier_scale_and_pos_label(case):
-    y_true, y_prob = case
-    value = fm.brier_score_loss(y_true, y_prob)
-    assert fm.brier_score_loss(y_true, y_prob, scale_by_half=True) == value
-    assert fm.brier_score_loss(y_true, y_prob, scale_by_half=False) == 2 * value
-    assert fm.brier_score_loss(1 - y_true, y_prob, pos_label=0) == value
-    assert fm.brier_score_loss(y_true, y_prob, pos_label=1) == value
+    y_true, y_proba = case
+    value = fm.brier_score_loss(y_true, y_proba)
+    assert fm.brier_score_loss(y_true, y_proba, scale_by_half=True) == value
+    assert fm.brier_score_loss(y_true, y_proba, scale_by_half=False) == 2 * value
+    assert fm.brier_score_loss(1 - y_true, y_proba, pos_label=0) == value
+    assert fm.brier_score_loss(y_true, y_proba, pos_label=1) == value
 
 
 @each_case("scale_by_half", ["auto", True, False])
 @each_case("n_classes", [2, 3])
 def test_multiclass_brier(n_classes, scale_by_half):
     generator = np.random.default_rng(n_classes)
-    y_prob = generator.dirichlet(np.ones(n_classes), 100)
+    y_proba = generator.dirichlet(np.ones(n_classes), 100)
     y_true = generator.integers(0, n_classes, 100)
     for sample_weight in (None, generator.random(100)):
         options = {"sample_weight": sample_weight, "scale_by_half": scale_by_half}
-        value = fm.brier_score_loss(y_true, y_prob, **options)
+        value = fm.brier_score_loss(y_true, y_proba, **options)
         halved = scale_by_half is True or (scale_by_half == "auto" and n_classes == 2)
-        expected = probability.multiclass_brier(y_true, y_prob, sample_weight) / (2 if halved else 1)
+        expected = probability.multiclass_brier(y_true, y_proba, sample_weight) / (2 if halved else 1)
         assert is_close(value, expected, 4 * ROUNDINGS)
 
 
 @given(strategies.labelled_probabilities())
 def test_normalized_entropy(case):
-    y_true, y_prob = case
-    expected = probability.normalized_entropy(y_true, y_prob, EPS[y_prob.dtype.name])
-    assert is_close(fm.normalized_entropy(y_true, y_prob), expected, 2 * ROUNDINGS)
+    y_true, y_proba = case
+    expected = probability.normalized_entropy(y_true, y_proba, EPS[y_proba.dtype.name])
+    assert is_close(fm.normalized_entropy(y_true, y_proba), expected, 2 * ROUNDINGS)
 
 
 @given(strategies.labelled_probabilities(), st.data())
 def test_weighted_normalized_entropy(case, data):
-    y_true, y_prob = case
+    y_true, y_proba = case
     weights = weights_with_two_positive(data, len(y_true))
-    expected = probability.normalized_entropy(y_true, y_prob, EPS[y_prob.dtype.name], weights=weights)
+    expected = probability.normalized_entropy(y_true, y_proba, EPS[y_proba.dtype.name], weights=weights)
     # A base rate near 1 loses the digits of 1 - rate once, in the entropy.
-    assert is_close(fm.normalized_entropy(y_true, y_prob, sample_weight=weights), expected, 1e-9)
+    assert is_close(fm.normalized_entropy(y_true, y_proba, sample_weight=weights), expected, 1e-9)
 
 
 @given(strategies.labelled_probabilities(both_classes=False), st.sampled_from([0.5, 0.03, 0.9]))
 def test_normalized_entropy_of_a_given_base_rate(case, base_rate):
-    y_true, y_prob = case
-    expected = probability.normalized_entropy(y_true, y_prob, EPS[y_prob.dtype.name], base_rate)
-    assert is_close(fm.normalized_entropy(y_true, y_prob, base_rate=base_rate), expected, 2 * ROUNDINGS)
+    y_true, y_proba = case
+    expected = probability.normalized_entropy(y_true, y_proba, EPS[y_proba.dtype.name], base_rate)
+    assert is_close(fm.normalized_entropy(y_true, y_proba, base_rate=base_rate), expected, 2 * ROUNDINGS)
 
 
 @pytest.mark.parametrize("label", [0, 1])
@@ -356,13 +356,13 @@ class TestRealData:
     @pytest.mark.parametrize("campaign", ["bts_men", "bts_women"])
     def test_open_bandit_impressions(self, data_folder, campaign):
         path = data_folder / "obd" / f"{campaign}.csv.gz"
-        y_true, y_prob = np.loadtxt(path, delimiter=",", skiprows=1, usecols=(4, 5), unpack=True)
-        assert is_close(fm.log_loss(y_true, y_prob), scikit_learn().log_loss(y_true, y_prob), 1e-12)
-        assert is_close(fm.brier_score_loss(y_true, y_prob), scikit_learn().brier_score_loss(y_true, y_prob), 1e-12)
-        assert fm.copc(y_true, y_prob) == float(copc.copc(y_true, y_prob))
+        y_true, y_proba = np.loadtxt(path, delimiter=",", skiprows=1, usecols=(4, 5), unpack=True)
+        assert is_close(fm.log_loss(y_true, y_proba), scikit_learn().log_loss(y_true, y_proba), 1e-12)
+        assert is_close(fm.brier_score_loss(y_true, y_proba), scikit_learn().brier_score_loss(y_true, y_proba), 1e-12)
+        assert fm.copc(y_true, y_proba) == float(copc.copc(y_true, y_proba))
         for strategy in STRATEGIES:
-            expected = probability.ece(y_true.tolist(), y_prob.tolist(), strategy=strategy)
-            value = fm.expected_calibration_error(y_true, y_prob, strategy=strategy)
+            expected = probability.ece(y_true.tolist(), y_proba.tolist(), strategy=strategy)
+            value = fm.expected_calibration_error(y_true, y_proba, strategy=strategy)
             assert math.isclose(value, float(expected), rel_tol=1e-12)
 
 
@@ -394,8 +394,8 @@ def test_every_value_of_scale_by_half():
 
 
 def test_the_first_bad_row_is_named_whatever_the_threads_do():
-    y_prob = np.full(500_000, 0.5)
-    y_prob[[10, 131_082, 400_000]] = 1.5
+    y_proba = np.full(500_000, 0.5)
+    y_proba[[10, 131_082, 400_000]] = 1.5
     y_true = np.arange(500_000) % 2
     for _ in range(10):
-        assert_raises(ValueError, r"has 1\.5 at row 10:", fm.log_loss, y_true, y_prob, n_threads=3)
+        assert_raises(ValueError, r"has 1\.5 at row 10:", fm.log_loss, y_true, y_proba, n_threads=3)

@@ -56,19 +56,19 @@ def test_of_weighted_logarithms(values, data):
 
 @given(strategies.labelled_probabilities(min_size=1, both_classes=False), st.sampled_from([None, "auto", 1e-7, 0.01]))
 def test_of_probabilities(case, eps):
-    _, y_prob = case
-    number = {None: 0.0, "auto": probability.EPSILON[y_prob.dtype.name]}.get(eps, eps)
-    logs = [math.log(p) if p else -math.inf for p in [probability.clip(p, number) for p in y_prob.tolist()]]
-    value = fm.negative_log_likelihood(y_prob, eps=eps)
+    _, y_proba = case
+    number = {None: 0.0, "auto": probability.EPSILON[y_proba.dtype.name]}.get(eps, eps)
+    logs = [math.log(p) if p else -math.inf for p in [probability.clip(p, number) for p in y_proba.tolist()]]
+    value = fm.negative_log_likelihood(y_proba, eps=eps)
     assert value == (expected := probability.negative_log_likelihood(logs)) or close(value, expected)
 
 
 @given(strategies.labelled_probabilities())
 def test_of_positive_rows_it_is_log_loss(case):
-    y_true, y_prob = case
-    outcome_probabilities = np.where(y_true == 1, y_prob.astype(np.float64), 1.0 - y_prob.astype(np.float64))
-    eps = probability.EPSILON[y_prob.dtype.name]
-    assert fm.negative_log_likelihood(outcome_probabilities, eps=eps) == fm.log_loss(y_true, y_prob, eps=eps)
+    y_true, y_proba = case
+    outcome_probabilities = np.where(y_true == 1, y_proba.astype(np.float64), 1.0 - y_proba.astype(np.float64))
+    eps = probability.EPSILON[y_proba.dtype.name]
+    assert fm.negative_log_likelihood(outcome_probabilities, eps=eps) == fm.log_loss(y_true, y_proba, eps=eps)
 
 
 @each_case("p", [5e-324, 1e-320, 2.2e-308, 2.2250738585072014e-308, 2.3e-308, 1e-300])
@@ -114,14 +114,14 @@ def test_many_events_in_any_order_with_any_threads(kind):
 @each_case(
     ("values", "options", "message"),
     [
-        ([0.5, 1.5], {}, "y_prob has 1.5 at row 1: probabilities must lie between 0 and 1"),
-        ([-0.5], {}, "y_prob has -0.5 at row 0"),
-        ([0.5, math.nan], {}, "y_prob has NaN at row 1"),
-        ([-0.5, 0.25], {"kind": "log_prob"}, "y_prob has 0.25 at row 1: logarithms of probabilities are at most 0"),
-        ([-0.5, math.inf], {"kind": "log_prob"}, "y_prob has inf at row 1"),
-        ([-0.5, math.nan], {"kind": "log_prob"}, "y_prob has NaN at row 1"),
-        ([-0.5, 0.25], {"kind": "log_prob", "sample_weight": [1, 0]}, "y_prob has 0.25 at row 1"),
-        ([0.5, 7.0], {"sample_weight": [1, 0]}, "y_prob has 7.0 at row 1"),
+        ([0.5, 1.5], {}, "y_proba has 1.5 at row 1: probabilities must lie between 0 and 1"),
+        ([-0.5], {}, "y_proba has -0.5 at row 0"),
+        ([0.5, math.nan], {}, "y_proba has NaN at row 1"),
+        ([-0.5, 0.25], {"kind": "log_prob"}, "y_proba has 0.25 at row 1: logarithms of probabilities are at most 0"),
+        ([-0.5, math.inf], {"kind": "log_prob"}, "y_proba has inf at row 1"),
+        ([-0.5, math.nan], {"kind": "log_prob"}, "y_proba has NaN at row 1"),
+        ([-0.5, 0.25], {"kind": "log_prob", "sample_weight": [1, 0]}, "y_proba has 0.25 at row 1"),
+        ([0.5, 7.0], {"sample_weight": [1, 0]}, "y_proba has 7.0 at row 1"),
         ([0.5], {"kind": "logit"}, "kind"),
         ([0.5], {"reduction": "none"}, "reduction"),
         ([-0.5], {"kind": "log_prob", "eps": 0.1}, "eps"),

@@ -37,7 +37,7 @@ FUNCTIONS = {
     "ap(average=weighted)": (fm.average_precision_score, {"average": "weighted"}),
     "ap(average=micro)": (fm.average_precision_score, {"average": "micro"}),
 }
-METRICS = [*FUNCTIONS, "ece", "ece(bins=4)"]
+METRICS = [*FUNCTIONS, "ece", "ece(n_bins=4)"]
 DAY = np.datetime64("2024-02-28")
 # From class numbers to labels of a type, and the labels as a metric string names them.
 LABELS = {
@@ -108,7 +108,7 @@ def values_of_the_log():
     log = make_log()
     kept = log["w"] > 0
     plain = expected_values(log["y"], log["probs"]) | {
-        "ece": top_label.ece(log["y"], log["probs"]), "ece(bins=4)": top_label.ece(log["y"], log["probs"], 4),
+        "ece": top_label.ece(log["y"], log["probs"]), "ece(n_bins=4)": top_label.ece(log["y"], log["probs"], 4),
     }  # fmt: skip
     weighted = expected_values(log["y"][kept], log["probs"][kept], log["w"][kept])
     weighted["ece"] = top_label.ece(log["y"][kept], log["probs"][kept], weights=log["w"][kept])

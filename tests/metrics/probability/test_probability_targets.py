@@ -95,35 +95,35 @@ class TestOneLabel:
 class TestSkill:
     @given(strategies.labelled_probabilities())
     def test_d2_brier_is_rounded_once(self, case):
-        y_true, y_prob = case
+        y_true, y_proba = case
         # Squares are products of doubles; everything after them is exact. (`x ** 2` may round otherwise than `x * x`.)
-        errors = [p - y for y, p in zip(y_true.tolist(), y_prob.tolist(), strict=True)]
+        errors = [p - y for y, p in zip(y_true.tolist(), y_proba.tolist(), strict=True)]
         squares = sum(probability.Fraction(error * error) for error in errors)
         n, positives = len(y_true), int(y_true.sum())
         expected = 1 - squares * n / (positives * (n - positives))
-        assert fm.d2_brier_score(y_true, y_prob) == rounded(expected)
-        assert fm.d2_brier_score.__wrapped__(y_true, y_prob) == rounded(expected)
+        assert fm.d2_brier_score(y_true, y_proba) == rounded(expected)
+        assert fm.d2_brier_score.__wrapped__(y_true, y_proba) == rounded(expected)
 
     @given(strategies.labelled_probabilities(), st.data())
     def test_against_the_definition(self, case, data):
-        y_true, y_prob = case
-        y_prob = y_prob.astype(np.float64)
+        y_true, y_proba = case
+        y_proba = y_proba.astype(np.float64)
         weights = data.draw(strategies.integer_weights(len(y_true)))
         weights[:2] += 1.0
-        columns = [[1.0 - p, p] for p in y_prob.tolist()]
+        columns = [[1.0 - p, p] for p in y_proba.tolist()]
         for case_weights in (None, weights):
-            value = fm.d2_log_loss_score(y_true, y_prob, sample_weight=case_weights)
+            value = fm.d2_log_loss_score(y_true, y_proba, sample_weight=case_weights)
             expected = probability.d2_log_loss(y_true, columns, probability.EPSILON["float64"], case_weights)
             assert math.isclose(value, expected, rel_tol=1e-13, abs_tol=1e-13)
-            value = fm.d2_brier_score(y_true, y_prob, sample_weight=case_weights)
+            value = fm.d2_brier_score(y_true, y_proba, sample_weight=case_weights)
             expected = probability.d2_brier(y_true, columns, case_weights)
             assert math.isclose(value, expected, rel_tol=1e-13, abs_tol=1e-13)
 
     @given(strategies.labelled_probabilities())
     def test_d2_log_loss_is_one_minus_normalised_entropy(self, case):
-        y_true, y_prob = case
-        value = fm.d2_log_loss_score(y_true, y_prob)
-        assert math.isclose(value, 1 - fm.normalized_entropy(y_true, y_prob), rel_tol=1e-14, abs_tol=1e-15)
+        y_true, y_proba = case
+        value = fm.d2_log_loss_score(y_true, y_proba)
+        assert math.isclose(value, 1 - fm.normalized_entropy(y_true, y_proba), rel_tol=1e-14, abs_tol=1e-15)
 
     @pytest.mark.parametrize("name", ["d2_log_loss_score", "d2_brier_score"])
     def test_of_less_than_two_rows_is_undefined(self, name):

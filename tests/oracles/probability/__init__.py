@@ -113,16 +113,16 @@ def normalized_entropy(
     return loss / entropy(float(rate))
 
 
-def uniform_bins(probabilities: Sequence[float], bins: int) -> list[int]:
-    """Bin of every row: floor(p * bins) in double precision, p = 1 in the last bin."""
-    return [min(int(float(p) * bins), bins - 1) for p in probabilities]
+def uniform_bins(probabilities: Sequence[float], n_bins: int) -> list[int]:
+    """Bin of every row: floor(p * n_bins) in double precision, p = 1 in the last bin."""
+    return [min(int(float(p) * n_bins), n_bins - 1) for p in probabilities]
 
 
-def quantile_bins(probabilities: Sequence[float], bins: int) -> list[int]:
-    """Bin of every row: sorted rows are cut at ceil(n * j / bins); a tie is in the bin of its first row."""
+def quantile_bins(probabilities: Sequence[float], n_bins: int) -> list[int]:
+    """Bin of every row: sorted rows are cut at ceil(n * j / n_bins); a tie is in the bin of its first row."""
     length = len(probabilities)
     order = sorted(range(length), key=lambda row: float(probabilities[row]))
-    cuts = [-((-length * j) // bins) for j in range(1, bins)]
+    cuts = [-((-length * j) // n_bins) for j in range(1, n_bins)]
     bin_of = [0] * length
     current = 0
     for position, row in enumerate(order):
@@ -135,7 +135,7 @@ def quantile_bins(probabilities: Sequence[float], bins: int) -> list[int]:
 def ece(
     labels: Sequence[int],
     probabilities: Sequence[float],
-    bins: int = 15,
+    n_bins: int = 15,
     strategy: str = "uniform",
     norm: str = "l1",
     weights: Sequence[Number] | None = None,
@@ -150,7 +150,7 @@ def ece(
     if not kept:
         return None
     assign = uniform_bins if strategy == "uniform" else quantile_bins
-    bin_of = assign([probabilities[row] for row in kept], bins)
+    bin_of = assign([probabilities[row] for row in kept], n_bins)
     mass: dict[int, Fraction] = {}
     gap: dict[int, Fraction] = {}
     for row, index in zip(kept, bin_of, strict=True):
@@ -233,17 +233,17 @@ def d2_brier(
     return 1 - score / null if null and score is not None else None
 
 
-def equal_edges(bins: int) -> list[float]:
-    """The inner edges of bins of equal width, in doubles: multiples of 1 / bins."""
-    return [k * (1.0 / bins) for k in range(1, bins)]
+def equal_edges(n_bins: int) -> list[float]:
+    """The inner edges of bins of equal width, in doubles: multiples of 1 / n_bins."""
+    return [k * (1.0 / n_bins) for k in range(1, n_bins)]
 
 
-def quantile_edges(probabilities: Sequence[float], bins: int) -> list[float]:
-    """The inner quantiles k / bins, interpolated as R's type 7: R. J. Hyndman, Y. Fan (1996), Sample quantiles."""
+def quantile_edges(probabilities: Sequence[float], n_bins: int) -> list[float]:
+    """The inner quantiles k / n_bins, interpolated as R's type 7: R. J. Hyndman, Y. Fan (1996), Sample quantiles."""
     ordered = sorted(map(float, probabilities))
     edges = []
-    for k in range(1, bins):
-        position = (len(ordered) - 1) * (k * (1.0 / bins) * 100 / 100)
+    for k in range(1, n_bins):
+        position = (len(ordered) - 1) * (k * (1.0 / n_bins) * 100 / 100)
         below = math.floor(position)
         low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
         share = position - below

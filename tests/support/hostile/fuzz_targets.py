@@ -32,7 +32,7 @@ RUN = b"1 Q0 d1 1 2.5 tag\n1 Q0 d2 2 1.5 tag\n2 Q0 d1 1 0.5 tag\n"
 QRELS = b"1 0 d1 1\n1 0 d2 0\n2 0 d1 2\n"
 CSV = b"click,pctr,user\n1,0.75,a\n0,0.5,b\n1,0.25,a\n0,0.125,b\n"
 METRICS = [
-    "auc", "gauc(group=user)", "ndcg@10", "logloss", "precision(t=0.5)", "ece(bins=10)", "gauc(stat=p10)",
+    "auc", "gauc(group=user)", "ndcg@10", "logloss", "precision(t=0.5)", "ece(n_bins=10)", "gauc(stat=p10)",
     "best_threshold(metric=f1)", "lift(q=0.1)", "rmse(label=click)",
 ]  # fmt: skip
 GROUND_TRUTH = {

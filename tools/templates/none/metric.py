@@ -44,7 +44,7 @@ class NewMetricSum(AdditiveStatistic):
 
 def new_metric(
     y_true: ArrayLike,
-    y_prob: NumericArrayLike,
+    y_proba: NumericArrayLike,
     *,
     sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
@@ -57,7 +57,7 @@ def new_metric(
     Parameters
     ----------
     y_true
-    y_prob
+    y_proba
     sample_weight
     n_threads
 
@@ -77,7 +77,7 @@ def new_metric(
     >>> fm.new_metric([0, 1, 0, 1], [0.25, 0.5, 0.0, 0.75])
     0.25
     """
-    rows = check_binary_columns(y_true, y_prob, sample_weight, "y_prob", validation.check_probabilities)
+    rows = check_binary_columns(y_true, y_proba, sample_weight, "y_proba", validation.check_probabilities)
     counts, terms = rows.reduce((LabelCounts(), NewMetricSum()), n_threads)
     result = finalise_new_metric({}, counts, terms)
     return warn_and_unwrap("new_metric", result)
