@@ -8,9 +8,10 @@ from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.comparison.sample_sizes import sample_size
 from fastmetrics._core.comparison.test_results import Estimate
 from fastmetrics._core.comparison.test_results import SignificanceResult
+from fastmetrics._core.metric_spec import MetricSpec
+from fastmetrics._core.registry.metric_table import MetricTable
+from fastmetrics._core.registry.metric_table import list_metrics
 from fastmetrics._core.registry.parsed_metric import Metric
-from fastmetrics._core.registry.registration import describe_metrics
-from fastmetrics._core.registry.registration import list_metrics
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics._version import __version__
 from fastmetrics.engine.accumulator import Accumulator
@@ -205,10 +206,10 @@ from fastmetrics.metrics.text.tokens.tokenizers import tokenize
 __all__ = [
     "Accumulator", "AucInterval", "BestThreshold", "BleuScore", "COCO", "COCOeval", "CategoryTable", "ChrfScore",
     "CocoResult", "Comparison", "Difference", "EqualErrorRate", "ErrorTable", "Estimate", "Evaluation", "GroupTable",
-    "MeteorScore", "Metric", "NistScore", "RankingResult", "RankingTable", "Report", "Result", "RougeResult",
-    "RougeScore", "ScoreOrder", "SegmentStatistics", "SignificanceResult", "SystemScore", "Task", "TerScore",
-    "TextComparison", "TextFile", "TrainingMetrics", "TrecQrels", "TrecResult", "TrecRun", "TukeyResult",
-    "UndefinedMetricWarning", "VocResult", "__version__", "accuracy_score", "adjusted_mutual_info_score",
+    "MeteorScore", "Metric", "MetricSpec", "MetricTable", "NistScore", "RankingResult", "RankingTable", "Report",
+    "Result", "RougeResult", "RougeScore", "ScoreOrder", "SegmentStatistics", "SignificanceResult", "SystemScore",
+    "Task", "TerScore", "TextComparison", "TextFile", "TrainingMetrics", "TrecQrels", "TrecResult", "TrecRun",
+    "TukeyResult", "UndefinedMetricWarning", "VocResult", "__version__", "accuracy_score", "adjusted_mutual_info_score",
     "adjusted_rand_score", "auc", "auc_at_k", "auc_by_group", "average_precision_at_k", "average_precision_score",
     "balanced_accuracy_score", "benjamini_hochberg", "best_threshold", "box_iou", "bpref", "brier_score_loss",
     "calibration_curve", "calinski_harabasz_score", "chi2_test", "class_likelihood_ratios", "classification_report",
@@ -216,14 +217,14 @@ __all__ = [
     "completeness_score", "confusion_matrix", "confusion_matrix_at_thresholds", "contingency_matrix", "copc",
     "corpus_bleu", "corpus_chrf", "corpus_meteor", "corpus_nist", "corpus_ter", "coverage_error", "cumulative_gain",
     "d2_absolute_error_score", "d2_brier_score", "d2_log_loss_score", "d2_pinball_score", "d2_tweedie_score",
-    "davies_bouldin_score", "dcg_score", "decode_masks", "delong_test", "describe_metrics", "det_curve", "encode_masks",
-    "entropy", "equal_error_rate", "errors_by_group", "evaluate", "evaluate_ranking", "evaluate_recommendations",
-    "evaluate_trec", "expected_calibration_error", "expected_mutual_information", "expected_reciprocal_rank",
-    "explained_variance_score", "f1_at_k", "f1_score", "far_frr_curve", "fbeta_score", "fowlkes_mallows_score",
-    "gauc_score", "geometric_mean_score", "hamming_loss", "hinge_loss", "hit_rate", "holm",
-    "homogeneity_completeness_v_measure", "homogeneity_score", "ideal_dcg", "jaccard_distance", "jaccard_score",
-    "ks_statistic", "label_ranking_average_precision_score", "label_ranking_loss", "lift", "lift_curve", "list_metrics",
-    "log_loss", "mask_areas", "mask_iou", "matthews_corrcoef", "max_error", "mcnemar_test", "mean_absolute_error",
+    "davies_bouldin_score", "dcg_score", "decode_masks", "delong_test", "det_curve", "encode_masks", "entropy",
+    "equal_error_rate", "errors_by_group", "evaluate", "evaluate_ranking", "evaluate_recommendations", "evaluate_trec",
+    "expected_calibration_error", "expected_mutual_information", "expected_reciprocal_rank", "explained_variance_score",
+    "f1_at_k", "f1_score", "far_frr_curve", "fbeta_score", "fowlkes_mallows_score", "gauc_score",
+    "geometric_mean_score", "hamming_loss", "hinge_loss", "hit_rate", "holm", "homogeneity_completeness_v_measure",
+    "homogeneity_score", "ideal_dcg", "jaccard_distance", "jaccard_score", "ks_statistic",
+    "label_ranking_average_precision_score", "label_ranking_loss", "lift", "lift_curve", "list_metrics", "log_loss",
+    "mask_areas", "mask_iou", "matthews_corrcoef", "max_error", "mcnemar_test", "mean_absolute_error",
     "mean_absolute_percentage_error", "mean_average_precision", "mean_gamma_deviance", "mean_pinball_loss",
     "mean_poisson_deviance", "mean_reciprocal_rank", "mean_squared_error", "mean_squared_log_error",
     "mean_tweedie_deviance", "median_absolute_error", "metric_at_thresholds", "mind_mrr", "multilabel_confusion_matrix",

@@ -25,6 +25,8 @@ from fastmetrics._core.kinds import (
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Value
 
+__all__ = ["MetricSpec"]
+
 # What labels may be, in one word.
 TARGETS = ("binary", "real", "graded", "text", "partition", "prediction", "probabilities", "sets")
 TARGET_OF_KIND: dict[type[Kind], str] = {
@@ -237,6 +239,9 @@ class MetricSpec:
     other_forms: tuple[MetricSpec, ...]
     many: Callable[..., Any] | None
     influence: Callable[..., Any] | None
+
+    def __repr__(self) -> str:
+        return f"<MetricSpec {self.name}>"
 
     @cached_property
     def model_role(self) -> str | None:

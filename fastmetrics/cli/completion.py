@@ -26,7 +26,7 @@ def complete_metrics(context: typer.Context, incomplete: str) -> list[str]:
     import fastmetrics
 
     before, comma, _ = incomplete.rpartition(",")
-    names = [spec.example for spec in fastmetrics.describe_metrics()]
+    names = [spec.example for spec in fastmetrics.list_metrics().values()]
     return sorted(f"{before}{comma}{name}" for name in dict.fromkeys(names))
 
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 import fastmetrics
-from fastmetrics._core.suggestions import suggest
 from fastmetrics.cli.completion import complete_metrics
 from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Plugins, import_plugins, with_outputs
 from fastmetrics.cli.outputs import read_outputs, write_result
@@ -90,46 +89,21 @@ def is_of_module(spec: Any, modules: Sequence[str]) -> bool:
 
 
 def families() -> list[str]:
-    return sorted({spec.family for spec in fastmetrics.describe_metrics()})
+    return sorted({spec.family for spec in fastmetrics.list_metrics().values()})
 
 
 def chosen_specs(names: Sequence[str], family: str | None) -> list[Any]:
     """The metrics of these names, or of this family, or all."""
-    specs = fastmetrics.describe_metrics()
-    if family is not None:
-        if family not in families():
-            message = f"there is no family {family!r}; {suggest(family, families())}"
-            raise typer.BadParameter(message, param_hint="--family")
-        specs = [spec for spec in specs if spec.family == family]
-    if not names:
-        return list(specs)
-    by_name = {spec.name: spec for spec in specs}
-    found = []
-    for name in names:
-        known = canonical_name(name)
-        if known not in by_name:
-            message = f"{name} is not of the family {family}"
-            raise typer.BadParameter(message, param_hint="NAME")
-        found.append(by_name[known])
-    return list(dict.fromkeys(found))
-
-
-def canonical_name(text: str) -> str:
-    """The name of a metric in the registry, from any way to write it."""
-    from fastmetrics._core.kinds import MODEL_ROLES
-    from fastmetrics._core.registry import parse
-
-    known = {name: spec.name for spec in fastmetrics.describe_metrics() for name in (spec.name, *spec.aliases)}
-    if text in known:
-        return known[text]
-    plain = next((name for name in (f"{text}@k", text.partition("@")[0] + "@k") if name in known), None)
-    if plain is not None:
-        return known[plain]
     try:
-        spec = parse(text, MODEL_ROLES).spec
+        metrics = fastmetrics.list_metrics(family=family)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="NAME") from error
-    return spec.name if spec.name in known else known[f"{spec.name}@k"]
+        raise typer.BadParameter(str(error), param_hint="--family") from error
+    if not names:
+        return list(metrics.values())
+    try:
+        return list(dict.fromkeys(metrics[name] for name in names))
+    except KeyError as error:
+        raise typer.BadParameter(error.args[0], param_hint="NAME") from error
 
 
 # ------------------------------------------------------------------------------------------------------------ printing

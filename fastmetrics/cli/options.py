@@ -150,14 +150,14 @@ def import_plugins(modules: list[str] | None) -> None:
     """Import the modules of --plugin. Those of the current folder are found, as with `python -m`."""
     if not modules:
         return
-    from fastmetrics._core.registry import describe_metrics, import_plugin
+    from fastmetrics._core.registry import import_plugin, list_metrics
 
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     for module in modules:
-        known = None if module in sys.modules else len(describe_metrics())
+        known = None if module in sys.modules else len(list_metrics().values())
         import_plugin(module, "--plugin")
-        if known == len(describe_metrics()):
+        if known == len(list_metrics().values()):
             raise ValueError(
                 f"--plugin: module {module!r} registers no metric; fastmetrics.extend.metric registers one"
             )

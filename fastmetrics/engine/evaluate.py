@@ -87,8 +87,8 @@ def evaluate(
         at=0.5" for the share of groups below 0.5; the `rule` of quantiles is linear, lower or higher.
     label : str or list of str, optional
         The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read other labels;
-        `describe_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers
-        that are not negative. Together with metrics of classes, both read only 0 and 1. Target "text": the column of
+        `list_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers that
+        are not negative. Together with metrics of classes, both read only 0 and 1. Target "text": the column of
         references, by default "reference"; strings, or lists of strings if rows have several references (a null in a
         list is a missing reference). Target "partition": the column of classes, by default "label"; integers, strings,
         dates or any other labels. With several columns, every score is evaluated against every label.
@@ -180,7 +180,7 @@ def evaluate(
         labels are the numbers 0, 1, 2 and so on. A list of lists of columns has several models. With `score` or
         `prediction`, a metric is of probabilities if its string says so, such as "logloss(probabilities=probs)".
     item, treatment, propensity : str, optional
-        Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric.
+        Columns of other roles, for metrics that read them: `list_metrics` has the roles of each metric.
     roles : dict of str and str, optional
         Columns of any other role, such as ``{"reward": "revenue"}``. Metrics of your own may have any roles:
         `fastmetrics.extend`.

@@ -17,7 +17,7 @@ import numpy as np
 
 from fastmetrics._core.metric_spec import REQUIRED, MetricSpec
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.registry import describe_metrics, parse
+from fastmetrics._core.registry import list_metrics, parse
 from fastmetrics.testing.sample_logs import Log
 
 # The column of a log for each argument: of labels 0 and 1, and of numbers.
@@ -85,7 +85,7 @@ class FunctionCase(NamedTuple):
 def function_case(function: Callable[..., Any]) -> FunctionCase | None:
     """The case of a function; None if its arguments are not columns of rows, as its docstring says of the first."""
     parameters = inspect.signature(function).parameters
-    specs = [spec for spec in describe_metrics() if spec.function is function]
+    specs = [spec for spec in list_metrics().values() if spec.function is function]
     family = f"{function.__module__}...".split(".")[2]
     numeric = family == "regression" or any(spec.target == "real" for spec in specs)
     column_of = NUMBER_COLUMN_OF if numeric else COLUMN_OF

@@ -150,8 +150,8 @@ def imports() -> dict[str, set[str]]:
 def metric_and_function_names() -> tuple[set[str], set[str]]:
     import fastmetrics
 
-    names = set(fastmetrics.list_metrics())
-    functions = {spec.function for spec in fastmetrics.describe_metrics() if spec.function is not None}
+    names = {spec.name for spec in fastmetrics.list_metrics().values()}
+    functions = {spec.function for spec in fastmetrics.list_metrics().values() if spec.function is not None}
     assert names, "the registry is empty"
     return names, {getattr(function, "__name__", str(function)) for function in functions}
 

@@ -26,7 +26,7 @@ def subclasses(cls: type) -> set[type]:
 
 
 def own_classes(base: type) -> list[type]:
-    fm.describe_metrics()
+    fm.list_metrics().values()
     found = (own for own in subclasses(base) if own.__module__.startswith("fastmetrics."))
     return sorted(found, key=lambda own: (own.__module__, own.__qualname__))
 

@@ -76,7 +76,7 @@ def test_methods_have_the_types_of_their_functions():
 
 
 def test_values_of_metric_strings_are_values_of_their_functions():
-    for spec in fm.describe_metrics():
+    for spec in fm.list_metrics().values():
         if spec.function is None or spec.function.__name__ not in fm.__all__:
             continue
         options = {own.name: own for own in options_of(spec.name, spec.function, spec.function.__doc__ or "")}

@@ -21,7 +21,7 @@ from support.registry_cases import JOINT_METRICS
 from support.states.accumulators import with_other_source
 
 COLUMNS = {"label": "y", "score": "s"}
-SPECS = {spec.name: spec for spec in fm.describe_metrics()}
+SPECS = {spec.name: spec for spec in fm.list_metrics().values()}
 # A statistic without bounds has no approximate states.
 BY_SCORE = [
     name

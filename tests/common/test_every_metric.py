@@ -94,7 +94,7 @@ def test_states_of_maxima_have_no_interval():
 
 
 def test_names_are_listed_once():
-    assert fm.list_metrics() == METRICS
+    assert [spec.name for spec in fm.list_metrics().values()] == METRICS
     assert len(set(METRICS)) == len(METRICS)
     assert {"auc", "gauc", "logloss", "ne", "brier", "copc", "ece", "ctr", "ks"} <= set(METRICS)
 

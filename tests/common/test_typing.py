@@ -177,7 +177,7 @@ def calls_with_options() -> Iterator[str]:
 
 def metrics_with_options() -> Iterator[str]:
     """Every option with named values of every metric of this library, as a method of `Metric`."""
-    for spec in fastmetrics.describe_metrics():
+    for spec in fastmetrics.list_metrics().values():
         for form in spec.forms if not spec.family.startswith("test") else ():
             for name, allowed in form.checks.items():
                 texts = [value for value in allowed if isinstance(value, str)] if isinstance(allowed, tuple) else []

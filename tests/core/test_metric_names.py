@@ -35,9 +35,9 @@ def test_metric_is_that_of_its_string(metric, text):
 
 
 def test_every_metric_has_a_method():
-    names = {spec.base_name for spec in fm.describe_metrics()}
+    names = {spec.base_name for spec in fm.list_metrics().values()}
     assert names <= set(dir(fm.Metric))
-    for spec in fm.describe_metrics():
+    for spec in fm.list_metrics().values():
         make = getattr(fm.Metric, spec.base_name)
         assert spec.summary in make.__doc__
         assert make(**({"k": 2} if spec.cutoff == "required" else {})).spec.base_name == spec.base_name

@@ -319,7 +319,7 @@ def test_a_name_that_exists_is_refused():
 def test_it_is_listed_and_suggested():
     register_mean("mean_amount", "amount", Real())
     assert "mean_amount" in fm.list_metrics()
-    spec = next(spec for spec in fm.describe_metrics() if spec.name == "mean_amount")
+    spec = next(spec for spec in fm.list_metrics().values() if spec.name == "mean_amount")
     assert (spec.summary, spec.roles, spec.target) == ("The mean of a column.", {"amount": Real()}, "columns")
     with pytest.raises(ValueError, match="did you mean 'mean_amount'"):
         fm.evaluate({"price": [1.0]}, ["mean_amonut"])

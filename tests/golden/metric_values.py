@@ -31,7 +31,7 @@ def value_cases() -> dict[str, Callable[[], Any]]:
     log = sample_log(ROWS)
     return {
         f"{case} {name}": lambda case=case, own=own: value_of(case, log, own)
-        for spec in fm.describe_metrics()
+        for spec in fm.list_metrics().values()
         if spec.base_name != NEEDS_WORDNET
         for case in metric_cases.joint_cases(spec.name)
         for name, own in OPTIONS.items()

@@ -87,7 +87,8 @@ def sampled(folder):
 
 def listed(folder):
     """Whether the names are those of the package."""
-    return [one["name"] for one in json.loads(run("list --json", folder))["metrics"]] == fm.list_metrics()
+    metrics = json.loads(run("list --json", folder))["metrics"]
+    return [one["name"] for one in metrics] == [spec.name for spec in fm.list_metrics().values()]
 
 
 def examined(folder):

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.smoke
 
 PUBLIC = {name: getattr(fm, name) for name in fm.__all__}
 FUNCTIONS = {name: own for name, own in PUBLIC.items() if inspect.isfunction(own) and checked_values(own)}
-METRICS = [spec.name for spec in fm.describe_metrics() if spec.function in FUNCTIONS.values()]
+METRICS = [spec.name for spec in fm.list_metrics().values() if spec.function in FUNCTIONS.values()]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -16,7 +16,7 @@ from fastmetrics.testing.metric_cases import (
     metric_cases,
 )
 
-SPECS = {spec.name: spec for spec in fm.describe_metrics()}
+SPECS = {spec.name: spec for spec in fm.list_metrics().values()}
 METRICS = list(SPECS)
 PUBLIC_FUNCTIONS = {spec.name: spec.function for spec in SPECS.values() if spec.function is not None}
 COLUMNS = {"label": "label", "score": "prob", "group": "group"}

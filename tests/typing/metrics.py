@@ -304,8 +304,17 @@ of_system: fm.SystemScore = systems.systems["a"]["bleu"]
 reveal_type(of_system.score)  # reveals: float
 flips: fm.SignificanceResult = fm.sign_flip_test([0.3, 0.2], [0.1, 0.4], weights=[1, 2])
 
-reveal_type(fm.list_metrics())  # reveals: list[str]
-for spec in fm.describe_metrics():
+listed: fm.MetricTable = fm.list_metrics(family="ranking", exchange="hash")
+entry: fm.MetricSpec = listed["ndcg@10"]
+revealed = [
+    reveal_type(fm.list_metrics()),  # reveals: MetricTable
+    reveal_type(list(listed)),  # reveals: list[str]
+    reveal_type(listed.rows),  # reveals: tuple[TableRow, ...]
+    reveal_type(listed.rows[0].metric),  # reveals: Any
+    reveal_type(listed.to_dict()),  # reveals: dict[str, dict[str, str]]
+    reveal_type(entry.roles),  # reveals: Mapping[str, Kind]
+]
+for spec in fm.list_metrics().values():
     reveal_type(spec.name)  # reveals: str
     reveal_type(spec.parameters)  # reveals: dict[str, Any]
 

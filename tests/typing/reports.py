@@ -34,6 +34,8 @@ revealed = [
     reveal_type(report.results),  # reveals: tuple[Result, ...]
     reveal_type(report.to_json(indent=2)),  # reveals: str
     reveal_type(report.to_dict()),  # reveals: dict[str, Any]
+    reveal_type(fm.Report.from_json(report.to_json())),  # reveals: Report
+    reveal_type(fm.Comparison.from_json("{}")),  # reveals: Comparison
     reveal_type(fm.__version__),  # reveals: str
 ]
 for result in report:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fastmetrics._core.metric_spec import MetricSpec
-from fastmetrics._core.registry import describe_metrics
+from fastmetrics._core.registry import list_metrics
 from generated.reference_pages import WAYS, metric_string, one_line
 
 FOLDER = "reference/metrics"
@@ -19,7 +19,7 @@ BETTER = {"maximize": "higher", "minimize": "lower"}
 
 def pages() -> Iterator[tuple[str, str]]:
     families: dict[str, list[MetricSpec]] = {}
-    for spec in describe_metrics():
+    for spec in list_metrics().values():
         families.setdefault(spec.family, []).append(spec)
     contents = "\n".join(sorted(families))
     tables = "".join(table(family, families[family]) for family in sorted(families))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import NamedTuple
 
-from fastmetrics._core.registry import describe_metrics
+from fastmetrics._core.registry import list_metrics
 from generated.reference_pages import METRICS, one_line, public_objects
 
 FOLDER = "reference"
@@ -73,7 +73,7 @@ def roles(family: Family) -> str:
 def metric_strings() -> dict[str, list[str]]:
     """Name of a function -> the names of the metrics that have its number."""
     found: dict[str, list[str]] = {}
-    for spec in describe_metrics():
+    for spec in list_metrics().values():
         if spec.function is not None:
             found.setdefault(spec.function.__name__, []).append(spec.name)
     return found

@@ -14,7 +14,8 @@ from generated import PACKAGE
 ENGINE_MODULES = (
     "_core/comparison/comparison.py", "_core/comparison/difference.py",
     "_core/comparison/sample_sizes.py", "_core/comparison/test_results.py",
-    "_core/registry/parsed_metric.py", "_core/registry/registration.py", "_core/undefined.py", "_version.py",
+    "_core/metric_spec.py", "_core/registry/metric_table.py", "_core/registry/parsed_metric.py", "_core/undefined.py",
+    "_version.py",
     "engine/accumulator.py", "engine/compare.py", "engine/compare_reports.py", "engine/evaluate.py",
     "engine/evaluation/evaluation.py", "engine/plan/tasks.py", "engine/results/report.py", "engine/results/result.py",
     "engine/training_metrics.py",

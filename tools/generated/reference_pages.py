@@ -18,7 +18,7 @@ from typing import Any
 
 from fastmetrics._core.metric_spec import MetricSpec
 from fastmetrics._core.metric_strings import format_value
-from fastmetrics._core.registry import describe_metrics
+from fastmetrics._core.registry import list_metrics
 from generated import ROOT
 from generated.public_names import public_places
 
@@ -86,7 +86,7 @@ def function_lines() -> Iterator[tuple[str, str, str]]:
 
 
 def metric_lines() -> Iterator[tuple[str, str, str]]:
-    for spec in describe_metrics():
+    for spec in list_metrics().values():
         names = [f"`{alias}`" for alias in spec.aliases]
         names += [f"`{alias}`" + (f" with `{own}`" if own else "") for alias, own in spec.option_aliases.items()]
         aliases = f" Also: {', '.join(names)}." if names else ""
@@ -102,7 +102,7 @@ def exchange_table() -> str:
     head = "| exchange | rows brought together | kept of a partition | metrics |\n| --- | --- | --- | --- |\n"
     rows = []
     for exchange, (together, kept) in EXCHANGES.items():
-        names = " ".join(f"`{spec.name}`" for spec in describe_metrics() if spec.exchange == exchange)
+        names = " ".join(f"`{spec.name}`" for spec in list_metrics().values() if spec.exchange == exchange)
         rows.append(f"| {exchange} | {together} | {kept} | {names} |\n")
     return head + "".join(rows)
 

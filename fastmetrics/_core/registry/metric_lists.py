@@ -12,8 +12,9 @@ from typing import Any, TypeAlias
 
 from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, SCORE_ROLE
 from fastmetrics._core.metric_spec import REQUIRED
+from fastmetrics._core.registry.metric_table import list_metrics
 from fastmetrics._core.registry.parsed_metric import Metric, parse
-from fastmetrics._core.registry.registration import describe_metrics, known_specs
+from fastmetrics._core.registry.registration import known_specs
 from fastmetrics._core.upper_layers import PUBLIC_NAMES
 
 Metrics: TypeAlias = str | Metric | Callable[..., Any] | Iterable[str | Metric | Callable[..., Any]]
@@ -78,7 +79,7 @@ def split_metrics(text: str, *, repeat: bool = True) -> list[str]:
 
 def metric_of_function(function: Callable[..., Any], name: str = "metrics") -> str:
     """The metric string of a function of arrays, or of a function that `fastmetrics.extend` registered."""
-    specs = [spec for spec in describe_metrics() if function in (spec.function, spec.finalise)]
+    specs = [spec for spec in list_metrics().values() if function in (spec.function, spec.finalise)]
     own = getattr(function, "__name__", type(function).__name__)
     if not specs:
         raise ValueError(f"{name} has the function {own}, which is no metric of a log{advice_for_function(own)}")
@@ -128,7 +129,7 @@ def default_metrics(columns: Mapping[str, Any], *, compared: bool = False) -> li
     known_specs()
     return [
         form.example
-        for spec in describe_metrics()
+        for spec in list_metrics().values()
         for form in spec.forms
         if form.default
         and form.target == target

@@ -56,7 +56,7 @@ class Metric(metaclass=MetricNames):
     Attributes
     ----------
     spec : MetricSpec
-        The entry of `describe_metrics`.
+        The entry of the metric, as `list_metrics` has it.
     arguments : dict
         All options with their values.
     k : int or None

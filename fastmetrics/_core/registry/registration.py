@@ -6,6 +6,7 @@ function that finalises it. `find_spec` looks a name up, or says which names are
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -28,8 +29,6 @@ from fastmetrics._core.registry.spellings import key_of
 from fastmetrics._core.registry.statistics import check_statistic
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.upper_layers import METRIC_PACKAGES
-
-__all__ = ["describe_metrics", "list_metrics"]
 
 Finaliser = TypeVar("Finaliser", bound=Callable[..., Value | float])
 RESERVED_ROLES = (GROUP_ROLE, "weight", "by", "unit")  # every metric may have these columns
@@ -172,6 +171,21 @@ def replace_spec(spec: MetricSpec) -> None:
     add_spec(spec)
 
 
+def form_of(name: str, place: int) -> MetricSpec:
+    return known_specs()[name].forms[place]
+
+
+def reduce_spec(spec: MetricSpec) -> Any:
+    """Pickles and copies have the name of a metric of the library, whose functions they need not hold."""
+    if not is_own(spec.finalise.__module__):
+        return object.__reduce_ex__(spec, 2)  # another process may not have it
+    forms = known_specs()[spec.name].forms
+    return form_of, (spec.name, next(place for place, form in enumerate(forms) if form is spec))
+
+
+copyreg.pickle(MetricSpec, reduce_spec)
+
+
 def forget_parsed() -> None:
     """Let every metric string be read again: another dict, for a thread may just be filling this one."""
     global parsed_metrics
@@ -245,43 +259,6 @@ def check_spelling(spec: MetricSpec, name: str, other: MetricSpec | None) -> Non
     if name == spec.base_name == other.base_name:
         raise ValueError(f"metric {spec.name!r} is registered twice")
     raise ValueError(f"metric {spec.name!r} cannot be called {name!r}: that is metric {other.name!r}")
-
-
-def list_metrics() -> list[str]:
-    """The names of all metrics that `evaluate` and the command line can compute.
-
-    Returns
-    -------
-    list of str
-        Sorted names, without parameters. Names of metrics that need a cutoff end with "@k".
-
-    Examples
-    --------
-    >>> import fastmetrics as fm
-    >>> "gauc" in fm.list_metrics()
-    True
-    """
-    load_plugins()
-    return sorted(known_specs())
-
-
-def describe_metrics() -> list[MetricSpec]:
-    """The entry of every metric: name, summary, family, exchange, parameters with defaults, function.
-
-    Returns
-    -------
-    list of MetricSpec
-        Sorted by name.
-
-    Examples
-    --------
-    >>> import fastmetrics as fm
-    >>> [spec.exchange for spec in fm.describe_metrics() if spec.name == "auc"]
-    ['range']
-    """
-    load_plugins()
-    specs = known_specs()
-    return [specs[name] for name in sorted(specs)]
 
 
 def find_spelling(name: str, has_cutoff: bool) -> tuple[MetricSpec, tuple[str, ...]] | None:

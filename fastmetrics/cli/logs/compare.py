@@ -174,7 +174,7 @@ def compared_metrics(
     elif any(gate.metric for gate in gates):
         metrics = []
     else:
-        undirected = {spec.example for spec in fastmetrics.describe_metrics() if spec.direction == "none"}
+        undirected = {spec.example for spec in fastmetrics.list_metrics().values() if spec.direction == "none"}
         defaults = read_metrics(None, grouped=grouped, model_roles=(model_role,))
         metrics = [name for name in defaults if name not in undirected]
     names = [repr(metric) for metric in make_plan(metrics, (model_role,)).metrics] if metrics else []

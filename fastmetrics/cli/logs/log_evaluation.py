@@ -26,7 +26,7 @@ def default_metrics(*, grouped: bool, target: str = "binary") -> list[str]:
     """The metrics that are evaluated when none are named; metrics by group only if there is a group."""
     return [
         spec.example
-        for spec in (form for spec in fastmetrics.describe_metrics() for form in spec.forms)
+        for spec in (form for spec in fastmetrics.list_metrics().values() for form in spec.forms)
         if spec.default and spec.target == target and (grouped or spec.exchange != "hash")
     ]
 
@@ -59,7 +59,7 @@ def read_metrics(
 
 def example_metrics() -> str:
     """A value for --metrics, one metric without and one with a parameter: the command knows no metric by name."""
-    specs = [spec for spec in fastmetrics.describe_metrics() if spec.exchange != "hash" and spec.target == "binary"]
+    specs = [spec for spec in fastmetrics.list_metrics(target="binary").values() if spec.exchange != "hash"]
     plain = next(spec for spec in specs if not spec.parameters)
     with_parameter = next(spec for spec in specs if spec.parameters)
     parameter, default = next(iter(with_parameter.parameters.items()))
@@ -68,13 +68,13 @@ def example_metrics() -> str:
 
 def examples_of_target(target: str) -> str:
     """Two metrics of a target, from the registry too."""
-    names = [spec.example for spec in fastmetrics.describe_metrics() if spec.target == target]
+    names = [spec.example for spec in fastmetrics.list_metrics().values() if spec.target == target]
     return ",".join(names[:2])
 
 
 def example_gate_metric() -> str:
     """A metric for the examples of gates, from the registry too."""
-    return next(spec.example for spec in fastmetrics.describe_metrics() if spec.exchange == "range" and spec.default)
+    return next(name for name, spec in fastmetrics.list_metrics(exchange="range").items() if spec.default)
 
 
 class LogCommand(Command):
@@ -92,7 +92,7 @@ class LogCommand(Command):
 
 def advice_for_raw_scores(*, grouped: bool) -> str:
     """The metrics that only compare scores: those with an exchange."""
-    exchanges = {spec.example: spec.exchange for spec in fastmetrics.describe_metrics()}
+    exchanges = {spec.example: spec.exchange for spec in fastmetrics.list_metrics().values()}
     comparing = [name for name in default_metrics(grouped=grouped) if exchanges[name] != "none"]
     return f"For scores that are not probabilities type --metrics {','.join(comparing)}"
 

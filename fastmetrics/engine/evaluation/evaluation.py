@@ -45,8 +45,8 @@ class Evaluation(Immutable):
         at=0.5" for the share of groups below 0.5; the `rule` of quantiles is linear, lower or higher.
     label : str or list of str, optional
         The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read other labels;
-        `describe_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers
-        that are not negative. Together with metrics of classes, both read only 0 and 1. Target "text": the column of
+        `list_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers that
+        are not negative. Together with metrics of classes, both read only 0 and 1. Target "text": the column of
         references, by default "reference"; strings, or lists of strings if rows have several references (a null in a
         list is a missing reference). Target "partition": the column of classes, by default "label"; integers, strings,
         dates or any other labels. With several columns, every score is evaluated against every label.
@@ -108,7 +108,7 @@ class Evaluation(Immutable):
         and, with `group`, how AUC differs between groups; every score column is a line. Plots are of all rows, not of
         slices, and need metrics of classes; `Report.missing_pictures` has the reasons why plots are missing.
     item, treatment, propensity : str, optional
-        Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric.
+        Columns of other roles, for metrics that read them: `list_metrics` has the roles of each metric.
     prediction : str or list of str, optional
         The column of predicted labels, of the type of the labels: integers, strings, booleans or dates. Metrics such as
         accuracy, f1 and kappa are then of predicted labels, any number of classes. Several models are evaluated in one

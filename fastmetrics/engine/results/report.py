@@ -229,7 +229,7 @@ class Report(ResultSet[Result]):
         Parameters
         ----------
         metric : str
-            Any spelling of the metric. Which of two values is worse is its `direction`, as of `describe_metrics`.
+            Any spelling of the metric. Which of two values is worse is its `direction`, as in `list_metrics`.
         n : int
             The most results.
         score, label, task : str, optional

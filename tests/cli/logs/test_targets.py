@@ -14,7 +14,7 @@ import fastmetrics as fm
 from support import partition_logs, text_logs
 from support.command_line import ESCAPE, assert_is_a_message, plain, run, run_in_terminal, write_log
 
-REAL = [spec for spec in fm.describe_metrics() if spec.target == "real"]
+REAL = [spec for spec in fm.list_metrics().values() if spec.target == "real"]
 COLUMNS = ["--label", "watched", "--score", "guess"]
 
 
@@ -86,8 +86,8 @@ def test_the_list_has_the_targets(tmp_path):
 
     head, *lines = (line.split() for line in run("list", folder=tmp_path).stdout.splitlines())
     listed = [(line[0], line[head.index("labels")]) for line in lines]
-    assert listed == [(form.name, LABELS[form.target][0]) for spec in fm.describe_metrics() for form in spec.forms]
-    targets = {spec.name: spec.target for spec in fm.describe_metrics()}
+    assert listed == [(form.name, LABELS[form.target][0]) for spec in fm.list_metrics().values() for form in spec.forms]
+    targets = {spec.name: spec.target for spec in fm.list_metrics().values()}
     found = json.loads(run("list", "--json", folder=tmp_path).stdout)["metrics"]
     assert {metric["name"]: metric["target"] for metric in found} == targets
     code, screen = run_in_terminal("list", folder=tmp_path, columns=120)

@@ -21,7 +21,7 @@ from fastmetrics._core.exchange.runs import (
     rate_gap,
 )
 from fastmetrics._core.exchange.sorted_rows import OrderedRows
-from fastmetrics._core.registry import describe_metrics, parse
+from fastmetrics._core.registry import list_metrics, parse
 from fastmetrics._core.resampling import range_replicates, replicate_batch
 from fastmetrics._core.resampling.range_replicates import replicate_scores
 from fastmetrics._core.resampling.replicate_batch import (
@@ -44,7 +44,7 @@ from support.curve_cases import KINDS, make_scores
 from support.states.replicate_cases import hashes_of, replicate, statistics_of, store_of, value_of
 
 # Of rows in the order of scores; for other orders see tests/metrics/regression/test_ordered_statistics.py.
-RANGE_METRICS = [spec for spec in describe_metrics() if spec.exchange == "range" and spec.target == "binary"]
+RANGE_METRICS = [spec for spec in list_metrics().values() if spec.exchange == "range" and spec.target == "binary"]
 EXAMPLES = [spec.example for spec in RANGE_METRICS]
 METRICS = [*EXAMPLES, *(variant for spec in RANGE_METRICS for variant in spec.variants)]
 # Statistics that compute a batch in one sweep, and two that are computed replicate by replicate, which takes long.

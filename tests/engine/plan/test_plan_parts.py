@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from fastmetrics._core.registry import describe_metrics
+from fastmetrics._core.registry import list_metrics
 from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan
@@ -15,7 +15,7 @@ def test_nothing_of_a_plan_is_changed():
     names = read_column_names(plan, "click", "score", "user", None, None)
     (part,) = parts = divide_plan(plan, names)
     assert part.plan is plan
-    for owner, name in ((plan, "statistics"), (part, "plan"), (names, "labels"), (describe_metrics()[0], "name")):
+    for owner, name in ((plan, "statistics"), (part, "plan"), (names, "labels"), (list_metrics()["auc"], "name")):
         with pytest.raises(FrozenInstanceError):
             setattr(owner, name, ())
     with pytest.raises(TypeError):

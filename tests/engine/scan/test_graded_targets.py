@@ -160,8 +160,8 @@ class TestNames:
         assert parse("recall@50").spec.target == "graded"
         assert repr(parse(" recall ( power = 2 )@50")) == "recall(power=2)@50"
         assert parse("recall@50").signature({}).startswith("recall@50|power:1|v:")
-        assert {"recall", "recall@k", "capped@k", "sumgrades"} <= set(fm.list_metrics())
-        (spec,) = (spec for spec in fm.describe_metrics() if spec.name == "capped@k")
+        assert {"recall", "recall@k", "capped@k", "sumgrades"} <= {spec.name for spec in fm.list_metrics().values()}
+        (spec,) = (spec for spec in fm.list_metrics().values() if spec.name == "capped@k")
         assert (spec.base_name, spec.cutoff, spec.example) == ("capped", "required", "capped@10")
 
     def test_functions_of_ranked_lists_know_their_own_measures(self):

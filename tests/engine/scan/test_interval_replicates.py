@@ -23,7 +23,7 @@ OF_GROUPS = [
 
 def known(names):
     """The names that are registered."""
-    words = {name.removesuffix("@k") for name in fm.list_metrics()}
+    words = {spec.base_name for spec in fm.list_metrics().values()}
     return [name for name in names if name.partition("(")[0].partition("@")[0] in words]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core import exact
-from fastmetrics._core.registry import describe_metrics, parse
+from fastmetrics._core.registry import list_metrics, parse
 from fastmetrics._core.state import ManySums
 from fastmetrics.engine.scan import intervals
 from fastmetrics.metrics.classification.fixed_threshold import ThresholdCounts
@@ -75,7 +75,7 @@ def evaluate(log, metrics, **options):
 
 def test_metrics_of_sums_have_it():
     """All but tables of labels, order statistics and maxima."""
-    specs = [spec for spec in describe_metrics() if spec.exchange != "range"]
+    specs = [spec for spec in list_metrics().values() if spec.exchange != "range"]
     of_partitions = {spec.name for spec in specs if spec.target == "partition"}
     assert {spec.name for spec in specs if spec.many is None} == of_partitions | {"hamming", "max_error"}
 

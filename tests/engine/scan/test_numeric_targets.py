@@ -285,7 +285,7 @@ class TestTypesOfLabels:
 KINDS = {
     "f2": pa.float16(), "f4": pa.float32(), "f8": pa.float64(), "i1": pa.int8(), "u8": pa.uint64(), "?": pa.bool_(),
 }  # fmt: skip
-FUNCTIONS = {spec.name: spec.function for spec in fm.describe_metrics() if spec.target == "real" and spec.function}
+FUNCTIONS = {spec.name: spec.function for spec in fm.list_metrics().values() if spec.target == "real" and spec.function}
 
 
 @st.composite

@@ -160,7 +160,7 @@ def test_metrics_equal_the_functions_on_real_visits(visits, threshold):
 
 def test_one_statistic_serves_all_metrics_of_a_threshold():
     """All eleven metrics share one statistic; another threshold needs another one."""
-    specs = {spec.name: spec for spec in fm.describe_metrics() if "threshold" in spec.parameters}
+    specs = {spec.name: spec for spec in fm.list_metrics().values() if "threshold" in spec.parameters}
     assert len(specs) == 11
     statistics = {spec.statistics(**spec.parameters) for spec in specs.values()}
     assert len(statistics) == 1

@@ -255,7 +255,7 @@ def test_a_metric_takes_what_its_string_names():
     both = fm.evaluate(log, ["logloss", "accuracy"], label="y", prediction="guess", probabilities="probs")
     assert both["logloss"] == fm.log_loss(log["y"], log["probs"])
     assert both["accuracy"] == fm.accuracy_score(log["y"], log["guess"])
-    assert {spec.name for spec in fm.describe_metrics() if spec.of_probabilities or spec.target == "probabilities"} == {
+    assert {spec.name for spec in fm.list_metrics(target="probabilities").values()} == {
         "logloss", "brier", "ece", "auc", "ap", "top_k_accuracy@k",
     }  # fmt: skip
 

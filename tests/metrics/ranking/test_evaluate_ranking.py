@@ -132,7 +132,7 @@ def test_oracle_list_by_list(ties, ints):
             assert (math.isnan(got) and expected is None) or got == pytest.approx(float(expected), rel=1e-12), own
 
 
-GRADED = [spec for spec in fm.describe_metrics() if spec.target == "graded" and spec.base_name in KINDS]
+GRADED = [spec for spec in fm.list_metrics().values() if spec.target == "graded" and spec.base_name in KINDS]
 SPELT = ["hr(average=micro)@5", "map(normalize=hits)@3", "p(short_list=n)@40", "rbp(p=0.5)", "ndcg(ideal=k)@4",
          "ndcg(gain=binary)", "err(max_grade=3)@2", "mrr(ties=optimistic)", "map(empty=skip)"]  # fmt: skip
 

@@ -41,7 +41,7 @@ def of_the_platform() -> dict[str, Any]:
 def of_the_registry() -> dict[str, str]:
     """Every metric with its variants, on every kind of columns; those with intervals also with these."""
     found = {}
-    for name in [spec.name for spec in fm.describe_metrics()]:
+    for name in [spec.name for spec in fm.list_metrics().values()]:
         for case in metric_cases.metric_cases(name):
             found[f"evaluate {case}"] = repr(outcome(lambda case=case: case.content(case.log)))
             found[f"interval {case}"] = repr(

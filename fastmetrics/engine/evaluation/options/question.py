@@ -43,7 +43,7 @@ from fastmetrics.engine.evaluation.options.option import (
     Refusal,
 )
 
-OTHER_ROLES = "Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric."
+OTHER_ROLES = "Columns of other roles, for metrics that read them: `list_metrics` has the roles of each metric."
 
 OPTIONS = (
     Option(
@@ -71,7 +71,7 @@ OPTIONS = (
         COLUMNS,
         "str or list of str",
         "The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read "
-        'other labels; `describe_metrics` has the target of each. Target "real": any finite numbers. Target '
+        'other labels; `list_metrics` has the target of each. Target "real": any finite numbers. Target '
         '"graded": finite numbers that are not negative. Together with metrics of classes, both read only 0 '
         'and 1. Target "text": the column of references, by default "reference"; strings, or lists of strings '
         'if rows have several references (a null in a list is a missing reference). Target "partition": the '

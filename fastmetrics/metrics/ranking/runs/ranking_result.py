@@ -192,7 +192,7 @@ class RankingResult(NamedValues[float]):
 
 def resolve_metrics(metrics: Metrics | None, options: RunOptions) -> dict[str, tuple[Metric, dict[str, Any]]]:
     """The metric and the arguments of every metric of a list, by its text, without duplicates."""
-    graded = [spec for spec in registry.describe_metrics() if spec.target == "graded"]
+    graded = [spec for spec in registry.list_metrics().values() if spec.target == "graded"]
     known = [spec for spec in graded if spec.base_name in list_measures.KINDS]
     found = {}
     for text in registry.list_metrics_of(DEFAULT_METRICS if metrics is None else metrics):
