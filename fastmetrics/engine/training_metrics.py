@@ -24,9 +24,9 @@ USUAL_ROLES = {own.name for own in OPTIONS if own.kind in (COLUMN, COLUMNS, MODE
 
 
 class TrainingMetrics:
-    """Metrics of a training or validation loop: `update` with arrays, `compute` numbers, `reset`.
+    """Metrics of a training or validation loop: `update` with arrays, `result`, `reset`.
 
-    It has the methods of a torchmetrics metric and needs no torch. The values are exact and do not depend on the size
+    It needs no torch. The values are exact and do not depend on the size
     or order of batches, nor on how rows are divided among processes: they equal those of one `evaluate` over all rows.
     Each process (rank) updates its own object; `to_bytes` of one merges into another.
 
@@ -60,7 +60,7 @@ class TrainingMetrics:
     >>> metrics = fm.TrainingMetrics("auc,gauc")
     >>> metrics.update(label=[1, 0, 1], score=[0.9, 0.3, 0.4], group=["ann", "ann", "bob"])
     >>> metrics.update(label=[0, 1], score=[0.6, 0.8], group=["bob", "ann"])
-    >>> {name: round(value, 4) for name, value in metrics.compute().items()}
+    >>> {name: round(value, 4) for name, value in dict(metrics.result()).items()}
     {'auc': 0.8333, 'gauc': 0.6}
 
     Another process sends the bytes of its state:
@@ -161,28 +161,13 @@ class TrainingMetrics:
         others = {role: role for role in columns if role not in USUAL_ROLES}
         return Accumulator(self._metrics, **self._question, **self._run, **usual, roles=others or None)
 
-    def compute(self) -> dict[str, float]:
-        """The value of every metric over all rows since the last `reset`; more rows may follow.
-
-        Returns
-        -------
-        dict of str and float
-            By metric string. NaN is undefined: `report` has the reason.
-
-        Raises
-        ------
-        ValueError
-            No rows were taken in.
-        """
-        return {result.metric: result.value for result in self.report().results}
-
-    def report(self) -> Report:
-        """The values with their reasons, counts of rows and signatures.
+    def result(self) -> Report:
+        """The values over all rows since the last `reset`; more rows may follow.
 
         Returns
         -------
         Report
-            Equal to that of `evaluate` over the same rows.
+            Equal to that of `evaluate` over the same rows; ``dict(...)`` of it has the value of every metric.
 
         Raises
         ------

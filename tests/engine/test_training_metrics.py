@@ -26,8 +26,7 @@ def batches(seed=0, rows=900, size=128):
 
 
 def evaluated(columns, metrics=METRICS, **options):
-    report = fm.evaluate(columns, metrics, **{role: role for role in columns}, **options)
-    return {result.metric: result.value for result in report.results}
+    return fm.evaluate(columns, metrics, **{role: role for role in columns}, **options)
 
 
 def of_batches(parts, metrics=METRICS, **options):
@@ -64,7 +63,7 @@ def test_arrays_of_a_checkpoint_are_those_of_every_batch():
         again.update(**ROWS)
     assert again.rows == 2
     again.update(**rows)
-    assert again.compute() == of_batches([rows, rows], "auc").compute()
+    assert again.result() == of_batches([rows, rows], "auc").result()
     rows = {"label": [0, 1], "prediction": [1, 1]}
     again = fm.TrainingMetrics("accuracy").merge(of_batches([rows], "accuracy"))
     again.update(**rows)
@@ -76,10 +75,10 @@ def test_rows_beyond_the_memory_limit_are_spilled(tmp_path):
     columns, parts = batches(rows=200_000, size=50_000)
     options = {"memory_limit": "1MiB", "spill_dir": tmp_path, "n_threads": 1}
     state = of_batches(parts, **options)
-    assert state.compute() == evaluated(columns)
+    assert state.result() == evaluated(columns)
     again = fm.TrainingMetrics(METRICS, **options)
     again.load_state_dict(state.state_dict())
-    assert again.compute() == state.compute()
+    assert again.result() == state.result()
     nowhere = of_batches([], memory_limit="1MiB", spill_dir=tmp_path / "nowhere")
     with pytest.raises(OSError, match="nowhere"):
         nowhere.update(**columns)
@@ -89,8 +88,7 @@ def test_batches_equal_one_evaluation():
     columns, parts = batches()
     state = of_batches(reversed(parts))
     assert state.rows == 900
-    assert state.compute() == evaluated(columns)
-    assert state.report() == fm.evaluate(columns, METRICS, label="label", score="score", group="group")
+    assert state.result() == evaluated(columns)
 
 
 def test_ranks_merge_by_bytes():
@@ -102,7 +100,7 @@ def test_ranks_merge_by_bytes():
         whole = fm.TrainingMetrics(METRICS)
         for rank in order:
             whole.merge(states[rank])
-        assert whole.compute() == evaluated(columns)
+        assert whole.result() == evaluated(columns)
 
 
 def test_merging_goes_on_with_batches():
@@ -111,7 +109,7 @@ def test_merging_goes_on_with_batches():
     state.merge(fm.TrainingMetrics(METRICS))
     for part in parts[:3]:
         state.update(**part)
-    assert state.compute() == evaluated(columns)
+    assert state.result() == evaluated(columns)
 
 
 def test_reset_begins_an_epoch():
@@ -120,10 +118,10 @@ def test_reset_begins_an_epoch():
     state.reset()
     assert state.rows == 0
     with pytest.raises(ValueError, match=r"no rows yet: call update\(label="):
-        state.compute()
+        state.result()
     for part in parts:
         state.update(**part)
-    assert state.compute() == evaluated(columns)
+    assert state.result() == evaluated(columns)
 
 
 def test_checkpoint_goes_on():
@@ -133,27 +131,27 @@ def test_checkpoint_goes_on():
     state.load_state_dict(stored)
     for part in parts[4:]:
         state.update(**part)
-    assert state.compute() == evaluated(columns)
+    assert state.result() == evaluated(columns)
     state.load_state_dict(fm.TrainingMetrics(METRICS).state_dict())
     assert state.rows == 0
 
 
 def test_pickled_object_has_its_rows():
     columns, parts = batches()
-    assert pickle.loads(pickle.dumps(of_batches(parts))).compute() == evaluated(columns)
+    assert pickle.loads(pickle.dumps(of_batches(parts))).result() == evaluated(columns)
 
 
 def test_weights_probabilities_and_other_roles():
     rng = np.random.default_rng(3)
     columns = {"label": rng.integers(0, 2, 50), "score": rng.random(50), "weight": rng.integers(1, 5, 50)}
-    assert of_batches([columns], "auc,logloss").compute() == evaluated(columns, "auc,logloss")
+    assert of_batches([columns], "auc,logloss").result() == evaluated(columns, "auc,logloss")
     shares = rng.dirichlet([1.0, 1.0, 1.0], size=50)
     state = fm.TrainingMetrics("logloss")
     state.update(label=rng.integers(0, 3, 50), probabilities=shares)
-    assert list(state.compute()) == ["logloss"]
+    assert state.result().keys() == ["logloss"]
     predicted = fm.TrainingMetrics("f1(average=macro)")
     predicted.update(label=["a", "b", "b"], prediction=["a", "b", "a"])
-    assert predicted.compute() == {"f1(average=macro)": 2 / 3}
+    assert dict(predicted.result()) == {"f1(average=macro)": 2 / 3}
 
 
 def test_approximate_state_is_small():
@@ -162,7 +160,7 @@ def test_approximate_state_is_small():
     for part in parts:
         state.update(label=part["label"], score=part["score"])
     assert len(state.to_bytes()) <= 32 * 1024
-    low, high = state.report().result("auc").interval
+    low, high = state.result().result("auc").interval
     assert low <= evaluated({name: columns[name] for name in ("label", "score")}, "auc")["auc"] <= high
 
 
@@ -181,7 +179,7 @@ def test_refused_batch_changes_nothing():
     state.update(label=[0, 1], score=[0.5, 0.7])
     with pytest.raises(ValueError, match="NaN at row 0"):
         state.update(label=[1], score=[np.nan])
-    assert (state.rows, state.compute()) == (2, {"auc": 1.0})
+    assert (state.rows, dict(state.result())) == (2, {"auc": 1.0})
 
 
 WHAT_DOES_NOT_MERGE = {
@@ -219,7 +217,7 @@ def test_list_of_metrics_that_the_caller_changes_afterwards():
     state = fm.TrainingMetrics(names)
     names.append("logloss")
     state.update(label=[0, 1], score=[0.5, 0.7])
-    assert state.compute() == {"auc": 1.0}
+    assert dict(state.result()) == {"auc": 1.0}
 
 
 def test_missing_array_is_named():

@@ -76,7 +76,7 @@ def accumulated(kind):
 def of_batches(kind):
     metrics = kind("auc")
     metrics.update(label=LOG[COLUMNS["label"]], score=LOG[COLUMNS["score"]])
-    return metrics.compute()
+    return metrics.result()
 
 
 def warned(category):
@@ -88,7 +88,7 @@ CASES: list[Case] = [
     ("evaluate", lambda function: function(LOG, "auc", **COLUMNS)["auc"], 3 / 4),
     ("compare", lambda function: function(LOG, "auc", **MODELS).difference("auc").difference, 1 / 4),
     ("Accumulator", lambda kind: accumulated(kind).result()["auc"], 3 / 4),
-    ("TrainingMetrics", lambda kind: of_batches(kind), {"auc": 3 / 4}),
+    ("TrainingMetrics", lambda kind: dict(of_batches(kind)), {"auc": 3 / 4}),
     ("Task", lambda kind: fm.evaluate(LOG, "auc", tasks={"ctr": kind(**COLUMNS)}).value("auc", task="ctr"), 3 / 4),
     ("Evaluation", lambda kind: kind("auc", **COLUMNS).run(LOG)["auc"], 3 / 4),
     ("Report", lambda kind: of_type(kind, evaluated()).rows, 4),

@@ -35,7 +35,7 @@ def accumulation(label, score):
 def training(label, score):
     metrics = fm.TrainingMetrics("auc")
     metrics.update(label=label, score=score)
-    return metrics.compute()["auc"]
+    return metrics.result()["auc"]
 
 
 ENTRY_POINTS = (function, evaluation, accumulation, training)

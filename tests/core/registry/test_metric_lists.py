@@ -57,7 +57,7 @@ def by_training(metrics):
     for _ in range(2):  # two epochs
         training.reset()
         training.update(label=LOG["y"], score=LOG["p"], group=LOG["u"])
-    return training.report()
+    return training.result()
 
 
 def by_plan(metrics):
