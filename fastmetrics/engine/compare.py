@@ -16,6 +16,8 @@ from fastmetrics._core.registry import Metrics
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
 from fastmetrics.engine.evaluation.options.option import COMPARE, REST
 from fastmetrics.engine.input.input_options import InputOptions
+from fastmetrics.engine.partial.slices_and_rests import SlicesAndRests
+from fastmetrics.engine.partial.slices_of_logs import add_log_column
 from fastmetrics.engine.plan.column_names import (
     Key,
     as_column_tuple,
@@ -78,6 +80,7 @@ def compare(
     time_zone: str | None = None,
     tasks: Mapping[str, Task] | None = None,
     margin: Mapping[str, float] | None = None,
+    against: Log | None = None,
 ) -> Comparison:
     """Which model is better on a log: differences of metrics with verdicts, intervals and p-values, paired by unit.
 
@@ -245,6 +248,10 @@ def compare(
     margin : dict of str and float, optional
         The least difference that matters, by metric: ``{"auc": 0.001, "logloss": 0.0005}``. A model is then better or
         worse only beyond the margin, and may be equal within it or not worse than it.
+    against : as data, optional
+        Another log, of which every value is compared with that of `data`: of yesterday, or of the other arm of an
+        experiment. One score is enough. Units that are in both logs are paired, others are independent; `method` and
+        `notes` say which. With `by`, the slices that both logs have are compared. Both are read in the same way.
 
     Returns
     -------
@@ -287,21 +294,26 @@ def compare(
     started = time.perf_counter()
     arguments = locals()
     question, planned = plan_comparison(COMPARE, compare, arguments)
-    # Imported here because it imports all of resampling, which takes milliseconds.
+    logs = None if against is None else (against, data)
+    # Imported here because they import all of resampling, which takes milliseconds.
+    from fastmetrics.engine.scan.compared_logs import check_two_logs, names_of_logs, pair_logs, scan_logs
     from fastmetrics.engine.tested_differences import make_comparison
 
     threads = count_threads(n_threads)
     input_options = InputOptions.of_call(arguments, question.time_zone)
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     resolved = []
+    how = input_options, planned, question.on_invalid, budget, threads, progress
+    if logs is not None:
+        check_two_logs(*logs, planned)
     # Rows that are not kept are of more units than win counts are for.
-    with scan_log(
-        data, input_options, planned, question.on_invalid, budget, threads, progress, by_unit=True
-    ) as state:
+    with scan_log(data, *how, by_unit=True) if logs is None else scan_logs(logs, *how) as state:
         for task, of_task in zip(planned, state.states, strict=True):
             with name_task_in_errors(task.name):
-                if has_one_model(task):
-                    of_task.add_rests()
+                if logs is not None:
+                    pair_logs(of_task, names_of_logs(*logs))
+                elif has_one_model(task):
+                    of_task.pair_slices(SlicesAndRests(of_task.slices))
                 parts = [resolve_part(part, task.resampling, threads, progress) for part in of_task.parts]
             resolved.append(ResolvedTask(task, of_task, parts))
     return make_comparison(resolved, question, time.perf_counter() - started, state.notes)
@@ -318,6 +330,8 @@ def plan_comparison(
     if question is given["metrics"] and question.ci is None:
         question = question.replace(ci=given["ci"])
     check_level(question.ci, required=True)
+    if arguments.get("against") is not None:
+        return question, plan_logs(entry_point, question)
     planned = question.plan_for(
         entry_point, lambda task: order_models(task, question.baseline, question.ci_method)
     )
@@ -325,10 +339,24 @@ def plan_comparison(
         with name_task_in_errors(task.name):
             check_models(task.parts, question)
     check_margins(question, planned)
-    return question, [
-        task._replace(resampling=cast("Resampling", task.resampling)._replace(in_pairs=not has_one_model(task)))
-        for task in planned
-    ]
+    return question, [in_pairs(task, not has_one_model(task)) for task in planned]
+
+
+def plan_logs(entry_point: str, question: Evaluation) -> list[PlannedTask]:
+    """The tasks of a question to two logs, whose slices are by log too."""
+    if question.baseline is not None:
+        raise ValueError(f"baseline={question.baseline!r} is of one log; with against= the other log is the baseline")
+    if question.ci_method == DELONG:
+        raise ValueError("ci_method='delong' compares two scores of the same rows, not two logs")
+    planned = question.plan_for(entry_point)
+    check_margins(question, planned)
+    by_log = question._replace(by=add_log_column(question.by)).plan_for(entry_point)
+    return [in_pairs(task, False)._replace(names=own.names) for task, own in zip(by_log, planned, strict=True)]
+
+
+def in_pairs(task: PlannedTask, has_models: bool) -> PlannedTask:
+    """The task with intervals of the differences of its models, if it has several."""
+    return task._replace(resampling=cast("Resampling", task.resampling)._replace(in_pairs=has_models))
 
 
 def has_one_model(task: PlannedTask) -> bool:

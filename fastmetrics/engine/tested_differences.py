@@ -32,7 +32,9 @@ from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.evaluation.options.option import REST
-from fastmetrics.engine.partial.slices_and_rests import SlicesAndRests
+from fastmetrics.engine.input.grouping_sets import GroupingSets
+from fastmetrics.engine.partial.slices_and_rests import PairedSlices, SlicesAndRests
+from fastmetrics.engine.partial.slices_of_logs import SlicesOfLogs
 from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, format_key
 from fastmetrics.engine.plan.metric_plan import list_metric_names
 from fastmetrics.engine.plan.resampling_options import BOOTSTRAP, DELONG, Resampling
@@ -95,7 +97,8 @@ def make_comparison(
     rows = {one.task.name: rows_of_task(one.task, one.state) for one in resolved}
     only = rows.pop(None, None)
     of_parts = [note for one in resolved for part in one.parts for note in notes_of_part(part)]
-    units = (format_key(cast("Resampling", one.task.resampling).unit) for one in resolved)
+    paired = [one for one in resolved if all(is_paired(part.part.slices) for part in one.parts)]
+    units = (format_key(cast("Resampling", one.task.resampling).unit) for one in paired)
     return Comparison(
         decide(
             [own for one in resolved for own in differences_of_task(one, small, question.margin or {})],
@@ -119,9 +122,17 @@ def make_comparison(
     )
 
 
+def is_paired(slices: GroupingSets) -> bool:
+    """Are the two sides of a difference of the same units? Those of two logs may be of others."""
+    return not isinstance(slices, SlicesOfLogs) or slices.is_paired
+
+
 def notes_of_part(part: ResolvedPart) -> Iterator[str]:
     buckets = None if isinstance(part.intervals, AnalyticIntervals | None) else part.intervals.unit_buckets
-    if not isinstance(part.part.slices, SlicesAndRests):
+    slices = part.part.slices
+    if isinstance(slices, SlicesOfLogs):
+        yield from slices.notes(part.part.row_count)
+    elif not isinstance(slices, SlicesAndRests):
         yield from explain_missing_counts(part.part.plan.metrics, buckets)
     yield from (f"{name}: {describe_sums(far)}" for name, far in part.part.counts.noted_sums().items())
     yield from notes_on_words(part.part, part.states)
@@ -131,7 +142,9 @@ def differences_of_task(
     resolved: ResolvedTask, small: SmallSlices, margins: Mapping[str, float]
 ) -> Iterator[OpenDifference]:
     group, task = resolved.task.names.group, resolved.task.name
-    for slice_number, slice_values in small.keep_large(resolved.state):
+    slices = resolved.parts[0].part.slices
+    kept = small.keep_large(resolved.state)
+    for slice_number, slice_values in slices.select(kept) if isinstance(slices, SlicesOfLogs) else kept:
         for part in resolved.parts:
             for pair in iterate_pairs(part, slice_number):
                 found = make_difference(part, group, pair, slice_values)
@@ -145,7 +158,11 @@ def iterate_pairs(part: ResolvedPart, slice_number: int | None) -> Iterator[Comp
     for number, output in enumerate(outputs):
         baseline = number - number % len(names.scores)
         for metric in part.part.plan.metrics:
-            if isinstance(slices, SlicesAndRests):
+            if isinstance(slices, SlicesOfLogs):
+                if slice_number is not None:
+                    places = (number, slices.before[slice_number]), (number, slice_number)
+                    yield ComparedPair(metric, places, slices.name_logs(names.score_of(output), len(names.scores) > 1))
+            elif isinstance(slices, SlicesAndRests):
                 if slice_number is not None:
                     places = (number, slices.rest_of(slice_number)), (number, slice_number)
                     side = slices.side_of(slice_number)
@@ -186,7 +203,7 @@ def make_difference(
         lost=None if wins is None else wins.lost,
         tied=None if wins is None else wins.tied,
         n_units=count_units(part, group, pair, before, tested.change.error),
-        method=describe_test(intervals.resampling),
+        method=describe_test(intervals.resampling, part.part.slices),
         signature=f"{signature}|difference:{other}-{baseline}",
         reason="; ".join(reasons) or None,
     )
@@ -302,7 +319,7 @@ def count_units(
 ) -> int | None:
     """The number of units: of groups; of an error, about if they share entries; otherwise known for all rows only."""
     intervals, slice_number = cast("Intervals", part.intervals), pair.places[1][1]
-    if isinstance(part.part.slices, SlicesAndRests):  # the units of both
+    if isinstance(part.part.slices, PairedSlices):  # the units of both
         return error.n_units or None
     if intervals.resampling.unit in (group, part.part.names.group) and "groups" in value.coverage:
         return int(value.coverage["groups"])
@@ -315,8 +332,13 @@ def count_units(
     return intervals.unit_buckets.n_units if slice_number is None else None
 
 
-def describe_test(resampling: Resampling) -> str:
-    """The test in words."""
+def describe_test(resampling: Resampling, slices: GroupingSets) -> str:
+    """The test in words, with the relation of two logs."""
+    relation = slices.relation if isinstance(slices, SlicesOfLogs) else ""
+    return f"{name_test(resampling)}; {relation}" if relation else name_test(resampling)
+
+
+def name_test(resampling: Resampling) -> str:
     if resampling.method == DELONG:
         return "DeLong's test of independent rows, two-sided"
     if resampling.is_linearized:

@@ -62,39 +62,14 @@ def unit_buckets_of(keys: np.ndarray, bits: int, n_units: int) -> UnitBuckets:
     return UnitBuckets(keys, bits, n_units, firsts)
 
 
-class UnitCounter:
-    """Counts different units, array by array. It stores their hashes until there are more units than buckets.
-
-    Beyond, their number n is estimated by the k least hashes, of which the greatest is about k / n of all 64 bits; the
-    standard error is n / sqrt(k), 1.6 % (Z. Bar-Yossef et al., "Counting distinct elements in a data stream", 2002).
-    """
+class LeastHashes:
+    """The N_LEAST least hashes of units that were added, or all of them if they are fewer."""
 
     def __init__(self) -> None:
         self.found = np.empty(0, np.uint64)  # the least hashes, ascending, but for those that wait
         self.waiting: list[np.ndarray] = []
-        self.prefixes = np.zeros(MAX_UNIT_BUCKETS, np.uint8)
-        self.table = np.zeros(4 * MAX_UNIT_BUCKETS, np.uint64)
-        self.counts = np.zeros(2, np.int64)  # units in the table; 1 if the hash 0 occurred
-
-    @property
-    def n_units(self) -> int:
-        """The number of different units; an estimate if there are more units than buckets."""
-        n = int(self.counts.sum())
-        if n <= MAX_UNIT_BUCKETS:
-            return n
-        greatest = int(self.least[-1])
-        return max(n, ((N_LEAST - 1 << HASH_BITS) + greatest // 2) // greatest)
-
-    def hashes(self) -> np.ndarray:
-        """The hashes of the units, as long as they are stored."""
-        zero = np.zeros(int(self.counts[1]), np.uint64)
-        return np.concatenate((zero, np.sort(self.table[self.table != 0])))
 
     def add(self, hashes: np.ndarray) -> None:
-        self.keep_least(hashes)
-        poisson_weights.record_units(hashes, self.prefixes, self.table, self.counts, MAX_UNIT_BUCKETS)
-
-    def keep_least(self, hashes: np.ndarray) -> None:
         if self.found.shape[0] == N_LEAST:
             hashes = hashes[hashes < self.found[-1]]
         self.waiting.append(hashes)
@@ -109,15 +84,53 @@ class UnitCounter:
         self.waiting = []
 
     @property
-    def least(self) -> np.ndarray:
-        """The N_LEAST least hashes, ascending."""
+    def hashes(self) -> np.ndarray:
+        """Ascending."""
         if self.waiting:
             self.sort_waiting()
         return self.found
 
+    @property
+    def limit(self) -> int:
+        """All units whose hashes are not above it are known."""
+        known = self.hashes
+        return int(known[-1]) if known.shape[0] == N_LEAST else (1 << HASH_BITS) - 1
+
+
+class UnitCounter:
+    """Counts different units, array by array. It stores their hashes until there are more units than buckets.
+
+    Beyond, their number n is estimated by the k least hashes, of which the greatest is about k / n of all 64 bits; the
+    standard error is n / sqrt(k), 1.6 % (Z. Bar-Yossef et al., "Counting distinct elements in a data stream", 2002).
+    """
+
+    def __init__(self) -> None:
+        self.least = LeastHashes()
+        self.prefixes = np.zeros(MAX_UNIT_BUCKETS, np.uint8)
+        self.table = np.zeros(4 * MAX_UNIT_BUCKETS, np.uint64)
+        self.counts = np.zeros(2, np.int64)  # units in the table; 1 if the hash 0 occurred
+
+    @property
+    def n_units(self) -> int:
+        """The number of different units; an estimate if there are more units than buckets."""
+        n = int(self.counts.sum())
+        if n <= MAX_UNIT_BUCKETS:
+            return n
+        greatest = int(self.least.hashes[-1])
+        return max(n, ((N_LEAST - 1 << HASH_BITS) + greatest // 2) // greatest)
+
+    def hashes(self) -> np.ndarray:
+        """The hashes of the units, as long as they are stored."""
+        zero = np.zeros(int(self.counts[1]), np.uint64)
+        return np.concatenate((zero, np.sort(self.table[self.table != 0])))
+
+    def add(self, hashes: np.ndarray) -> None:
+        self.least.add(hashes)
+        poisson_weights.record_units(hashes, self.prefixes, self.table, self.counts, MAX_UNIT_BUCKETS)
+
     def merge(self, other: UnitCounter) -> None:
         self.add(other.hashes())
-        self.keep_least(other.least)
+        self.least.add(other.least.hashes)
         self.prefixes |= other.prefixes
 
     def unit_buckets(self) -> UnitBuckets:

@@ -23,6 +23,7 @@ from fastmetrics.cli.logs.gates import (
     read_gate,
     report_gates,
 )
+from fastmetrics.cli.logs.input_options import read_data
 from fastmetrics.cli.logs.log_evaluation import read_level, read_metrics, run_on_log
 from fastmetrics.cli.logs.log_options import LogOptions, reject_unused_options, shared_options
 from fastmetrics.cli.logs.task_options import read_tasks
@@ -41,6 +42,7 @@ EXAMPLES = examples(
     "compare log.parquet --label y --score a --score b --unit day --fail-if '{gate_metric} worsens 0.001'",
     "compare log.parquet --label y --score a --score b --fail-if 'anything worsens significantly' --json",
     "compare clicks.parquet --label click --score pctr --by channel --baseline rest",
+    "compare today.parquet --against yesterday.parquet --label click --score pctr --group user_id",
     "compare systems.parquet -m {text_metrics} --label reference --score a --score b",
     has_gates=True,
 )
@@ -58,6 +60,15 @@ def compare(
             help="The score that the others are compared with. Default: the first. 'rest': each slice of one score is "
             "compared with the rest of the rows.",
             autocompletion=complete_columns,
+            rich_help_panel=options.COLUMNS,
+        ),
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Another log, such as that of yesterday: every value of a score is compared with its value there. "
+            "Units that are in both are paired. May be repeated: several files are one log.",
             rich_help_panel=options.COLUMNS,
         ),
     ] = None,
@@ -92,7 +103,7 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Compare models on the same log: differences with intervals and p-values, paired by user, units won and lost.
+    """Compare models on the same log, or a model on two: differences with intervals and p-values, paired by user.
 
     The verdict of each line is decided for all rows together, and for each set of slices.
     The units are users if there is a group, otherwise rows.
@@ -122,8 +133,9 @@ def compare(
     names = compared_metrics(log.metric_text, gates, grouped=log.group is not None, model_role=model_role)
     arguments = log.arguments()
     if not log.tasks:
-        columns_of_log = partial(show_columns, "compare", paths, arguments, 2)
-        check_columns(names, log.label, columns, baseline, model_role, columns_of_log)
+        n_scores = 2 if baseline != REST and not against else 1
+        columns_of_log = partial(show_columns, "compare", paths, arguments, n_scores)
+        check_columns(names, log.label, columns, baseline, model_role, columns_of_log, n_scores)
     level = read_level(ci)
     reject_unused_options(context, log)
     check_gates(gates, list((read_tasks(log.tasks) or {}).values()), model_role)
@@ -137,6 +149,7 @@ def compare(
         names,
         outputs,
         Tables(print_comparison, comparison_document),
+        against=None if against is None else read_data(against),
         baseline=options.split_columns(baseline) if baseline and log.probabilities else baseline,
         ci=level,
         correction=correction,
@@ -190,6 +203,7 @@ def check_columns(
     baseline: str | None,
     model_role: str,
     columns_of_log: Callable[[], str],
+    n_scores: int = 2,
 ) -> None:
     """Report missing columns and a missing second score before any row is read."""
     from fastmetrics._core.kinds import LABEL_ROLE
@@ -198,7 +212,9 @@ def check_columns(
     if not label and make_plan(metrics, (model_role,)).needs_columns((LABEL_ROLE,)):
         raise typer.BadParameter(f"name the column{columns_of_log()}", param_hint="--label")
     scores = list(dict.fromkeys(score or ()))
-    if baseline == REST and len(scores) < 2:
+    if n_scores < 2 and len(scores) < 2:
+        if not scores and make_plan(metrics, (model_role,)).needs_columns((model_role,)):
+            raise typer.BadParameter(f"name the column{columns_of_log()}", param_hint=f"--{model_role}")
         return
     if len(scores) < 2:
         found = f"found only {scores[0]}" if scores else f"found none{columns_of_log()}"

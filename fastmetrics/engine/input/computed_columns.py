@@ -33,7 +33,7 @@ from fastmetrics.engine.expressions.tree import Column, Expression, iterate_node
 from fastmetrics.engine.expressions.type_check import check_types
 from fastmetrics.engine.input.batches import BATCH_ROWS, ColumnUses, Source, SourcePartition
 from fastmetrics.engine.input.files.skipped_rows import null_array
-from fastmetrics.engine.plan.column_names import describe_column, filter_column
+from fastmetrics.engine.plan.column_names import LOG_COLUMN, describe_column, filter_column
 from fastmetrics.engine.plan.native_columns import NativeColumn
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.row_filters import RowFilter, RowMask
@@ -41,8 +41,12 @@ from fastmetrics.engine.plan.row_filters import RowFilter, RowMask
 WHERE = "where"
 
 
-def open_columns(source: Source, parts: Sequence[PlanPart], filters: Sequence[RowFilter | None] = ()) -> Source:
+def open_columns(
+    source: Source, parts: Sequence[PlanPart], filters: Sequence[RowFilter | None] = (), log_number: int | None = None
+) -> Source:
     """The source with all columns of a plan: those that it has, those that are computed, and those of filters.
+
+    `log_number` is what `LOG_COLUMN` has in all rows.
 
     Raises
     ------
@@ -53,7 +57,8 @@ def open_columns(source: Source, parts: Sequence[PlanPart], filters: Sequence[Ro
     for names in (part.names for part in parts):
         for role, name in names.columns_with_roles:
             if name not in computed:
-                expression = find_expression(source, role, name)
+                of_log = name == LOG_COLUMN and log_number is not None
+                expression = parse_expression(str(log_number)) if of_log else find_expression(source, role, name)
                 if expression is None:
                     continue
                 computed[name] = ComputedColumn(role, expression, {})

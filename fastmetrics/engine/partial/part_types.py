@@ -9,7 +9,7 @@ from fastmetrics._core.columns.arrow_columns import LISTS
 from fastmetrics._core.kinds import LABEL_ROLE, ClassLabel, Real
 from fastmetrics.engine.input.column_types import join_types, types_of_columns
 from fastmetrics.engine.input.row_selection import may_be_dictionary
-from fastmetrics.engine.plan.column_names import ColumnNames, key_columns
+from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, key_columns
 from fastmetrics.engine.plan.metric_plan import Plan
 
 
@@ -33,7 +33,8 @@ class PartTypes:
         self.n_numbers = len(self.models) if isinstance(plan.kinds.get(names.model_role), Real) else 0
         any_type = names.labels and may_be_dictionary(plan.kind(LABEL_ROLE))
         labels = names.labels if any_type else ()
-        keys = dict.fromkeys([*key_columns(names.group), *key_columns(names.unit)])
+        unit = () if names.unit == ROW_UNITS else key_columns(names.unit)
+        keys = dict.fromkeys([*key_columns(names.group), *unit])
         self.columns = [*self.models, *labels, *keys, *names.slice_columns]
         self.found: tuple[str, ...] | None = None
 

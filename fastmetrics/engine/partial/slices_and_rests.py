@@ -20,6 +20,14 @@ from fastmetrics.engine.partial.slice_counts import RowCount, SliceCounts
 MOST_SLICES = 1_000  # that have a rest: each is a pass over all rows
 
 
+class PairedSlices(GroupingSets):
+    """Slices in pairs, of which the values of the second are compared with those of the first."""
+
+    def slice_of(self, number: int | None) -> int | None:
+        """The second slice of the pair of a slice; None for all rows, and for a slice without another."""
+        raise NotImplementedError
+
+
 class SliceAndRest(GroupingSet):
     """A set of two: a slice of another set, and the rows that are not in it."""
 
@@ -32,7 +40,7 @@ class SliceAndRest(GroupingSet):
         return 2
 
 
-class SlicesAndRests(GroupingSets):
+class SlicesAndRests(PairedSlices):
     """The slices of a scan that is over, with the rest of each: slice s has the rest number s + n, of n slices."""
 
     def __init__(self, slices: GroupingSets) -> None:

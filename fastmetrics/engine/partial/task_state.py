@@ -12,7 +12,7 @@ from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import RowSelector
 from fastmetrics.engine.partial.part_state import PartMark, PartState
 from fastmetrics.engine.partial.row_counts import RowCounts
-from fastmetrics.engine.partial.slices_and_rests import SlicesAndRests
+from fastmetrics.engine.partial.slices_and_rests import PairedSlices
 from fastmetrics.engine.partial.state_options import StateOptions
 from fastmetrics.engine.plan.column_names import ColumnNames, key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -63,9 +63,8 @@ class TaskState:
     def slices(self) -> GroupingSets:
         return self.selector.slices
 
-    def add_rests(self) -> None:
-        """Let every slice have its rest, after all rows."""
-        slices = SlicesAndRests(self.slices)
+    def pair_slices(self, slices: PairedSlices) -> None:
+        """Let slices be in pairs, after all rows."""
         for part in self.parts:
             part.slices = slices
 

@@ -116,6 +116,9 @@ class ColumnNames:
         return format_key(self.scores[output.score]) if self.scores else ""
 
 
+LOG_COLUMN = "\0log"  # the number of the log that a row is in, where two are compared: the name of no stored column
+
+
 def filter_column(where: str) -> str:
     """The name of the boolean column of a filter, which is that of no stored column."""
     return f"\0where {where}"

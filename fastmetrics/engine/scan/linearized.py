@@ -31,7 +31,7 @@ from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, GroupedStatistic, Resamplable, Value
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes
-from fastmetrics.engine.partial.slices_and_rests import SlicesAndRests
+from fastmetrics.engine.partial.slices_and_rests import PairedSlices
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.contributions_by_score import KnownClasses, ScoreContributions, join_classes
 from fastmetrics.engine.scan.found_interval import Interval
@@ -99,8 +99,9 @@ class PairErrors(NamedTuple):
 class ErrorsOfValues(NamedTuple):
     """The errors of values and, of models in pairs, of their differences, by metric, output and slice.
 
-    The difference of an output is that from its baseline; with `rests`, that of each slice from its rest. `of_bins` are
-    the intervals of sums of the sizes of errors, at the level; `crossed` are the crossed distances of greatest ones.
+    The difference of an output is that from its baseline; with `pairs`, that of each slice from the first of its pair.
+    `of_bins` are the intervals of sums of the sizes of errors, at the level; `crossed` are the crossed distances of
+    greatest ones.
     """
 
     of_values: dict[ReplicateKey, ErrorEstimate]
@@ -108,12 +109,12 @@ class ErrorsOfValues(NamedTuple):
     of_bins: dict[ReplicateKey, ConfidenceInterval]
     crossed: dict[ReplicateKey, float]
     level: float
-    rests: SlicesAndRests | None
-    waiting: dict[ReplicateKey, Contributions]  # of slices whose rest comes later, and of rests
+    pairs: PairedSlices | None
+    waiting: dict[ReplicateKey, Contributions]  # of slices of which the other of the pair comes later
 
     @classmethod
-    def empty(cls, level: float, rests: SlicesAndRests | None = None) -> ErrorsOfValues:
-        return cls({}, {}, {}, {}, level, rests, {})
+    def empty(cls, level: float, pairs: PairedSlices | None = None) -> ErrorsOfValues:
+        return cls({}, {}, {}, {}, level, pairs, {})
 
     def add(
         self, metric: Metric, slice_number: int | None, by_output: Mapping[int, Contributions], n_models: int
@@ -130,16 +131,16 @@ class ErrorsOfValues(NamedTuple):
             baseline = output - output % n_models if n_models else output
             if baseline != output and baseline in by_output:  # without a value it is not
                 self.add_difference(key, by_output[baseline], own)
-            if self.rests is not None and slice_number is not None:
-                self.add_beside_rest(key, own, self.rests)
+            if self.pairs is not None and (of_pair := self.pairs.slice_of(slice_number)) is not None:
+                self.add_of_pair(key, own, of_pair)
 
     def add_difference(self, key: ReplicateKey, before: Contributions, after: Contributions) -> None:
         total = after.plus(before).error() if key[0].direction in BEST_VALUES else None
         self.of_differences[key] = PairErrors(after.minus(before).error(), total)
 
-    def add_beside_rest(self, key: ReplicateKey, own: Contributions, rests: SlicesAndRests) -> None:
-        """Add the contributions to a slice or to its rest: the difference of both is known with the second."""
-        key_of_slice = (*key[:2], rests.slice_of(key[2]))
+    def add_of_pair(self, key: ReplicateKey, own: Contributions, slice_number: int) -> None:
+        """Add the contributions to one slice of a pair: the difference is known with the other."""
+        key_of_slice = (*key[:2], slice_number)
         other = self.waiting.pop(key_of_slice, None)
         if other is None:
             self.waiting[key_of_slice] = own
@@ -222,7 +223,7 @@ def linearize(
     """The errors of metrics that have linearized intervals. `of_groups` are the entries of groups, if known."""
     unit_buckets, units_of = units
     jackknife = JackknifeUnits(unit_buckets, len(part.slices))
-    errors = ErrorsOfValues.empty(level, part.slices if isinstance(part.slices, SlicesAndRests) else None)
+    errors = ErrorsOfValues.empty(level, part.slices if isinstance(part.slices, PairedSlices) else None)
     n_models = len(part.names.scores) if in_pairs else 0
     additive = tuple(metric for metric in metrics if metric.spec.exchange != "range")
     by_score = [metric for metric in metrics if metric.spec.exchange == "range"]
@@ -254,6 +255,9 @@ def add_additive(
 ) -> None:
     """Add the errors of metrics of additive statistics, of some slices of the current pass."""
     own_numbers = [number for number in range(part.slice_pass.n_slices) if slices.has(number)]
+    if errors.pairs is not None:  # the two of a pair follow each other
+        of_pairs = errors.pairs
+        own_numbers.sort(key=lambda number: of_pairs.slice_of(part.slice_pass.outside(number)) or 0)
     step = max(1, ENTRIES_AT_A_TIME // units.n_entries(0))
     batches: list[list[int | None]] = [[None]] if slices.has(None) else []
     batches += [[*own_numbers[start : start + step]] for start in range(0, len(own_numbers), step)]

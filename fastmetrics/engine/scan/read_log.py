@@ -108,12 +108,12 @@ def open_log(data: Any, input_options: InputOptions, budget: MemoryBudget | None
     return source
 
 
-def open_task_columns(source: Source, tasks: Sequence[PlannedTask]) -> Source:
-    """A source with the computed columns and filters of tasks."""
+def open_task_columns(source: Source, tasks: Sequence[PlannedTask], log_number: int | None = None) -> Source:
+    """A source with the computed columns and filters of tasks; see `open_columns`."""
     from fastmetrics.engine.input.computed_columns import open_columns
 
     parts = [part for task in tasks for part in task.parts]
-    columns = open_columns(source, parts, [task.where for task in tasks])
+    columns = open_columns(source, parts, [task.where for task in tasks], log_number)
     columns.expect(find_column_uses(tuple(parts)))
     return columns
 

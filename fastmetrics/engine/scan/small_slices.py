@@ -7,6 +7,7 @@ from typing import Any
 
 from fastmetrics._core.results.slice_order import check_count
 from fastmetrics.engine.partial.task_state import TaskState
+from fastmetrics.engine.plan.column_names import LOG_COLUMN
 
 
 class SmallSlices:
@@ -20,7 +21,8 @@ class SmallSlices:
     def keep_large(self, state: TaskState) -> Iterator[tuple[int | None, dict[str, Any]]]:
         """Number and values of all rows (None), then of the slices that are not small, in order."""
         for slice_number, values in state.slices.in_order():
-            if slice_number is None or not self.is_small(state, slice_number):
+            is_whole = slice_number is None or tuple(values) == (LOG_COLUMN,)
+            if is_whole or not self.is_small(state, slice_number or 0):
                 yield slice_number, values
 
     def is_small(self, state: TaskState, slice_number: int) -> bool:

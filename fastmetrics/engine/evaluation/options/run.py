@@ -112,6 +112,16 @@ RUN_OPTIONS = (
         least=1,
     ),
     Option(
+        "against",
+        OBJECT,
+        "as data",
+        "Another log, of which every value is compared with that of `data`: of yesterday, or of the other arm of an "
+        "experiment. One score is enough. Units that are in both logs are paired, others are independent; `method` and "
+        "`notes` say which. With `by`, the slices that both logs have are compared. Both are read in the same way.",
+        entry_points=(COMPARE,),
+        flags=(),
+    ),
+    Option(
         "progress",
         CALLABLE,
         "callable",
