@@ -308,3 +308,25 @@ def test_slices_beside_the_rest_of_the_rows(compare, folder):
         assert (done.returncode, said in done.stderr) == (code, True)
     done = compare(*asked, "--fail-if", "auc drops 0 in any slice", columns=one)
     assert (done.returncode, "(rest) to" in done.stderr) == (3, True)
+
+
+def test_two_logs_are_compared(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    table = pq.read_table("log.parquet")
+    pq.write_table(table.slice(0, 1_500), "monday.parquet")
+    pq.write_table(table.slice(1_500), "tuesday.parquet")
+    columns = ["--label", "click", "--score", "a", "--group", "user", "-m", "auc"]
+    called = ["compare", "tuesday.parquet", "--against", "monday.parquet", *columns]
+    assert main([*called, "--by", "country", "--json"]) == 0
+    found = Comparison.from_json(capsys.readouterr().out)
+    expected = fm.compare(
+        "tuesday.parquet", "auc", against="monday.parquet", label="click", score="a", group="user", by="country"
+    )
+    assert list(found) == list(expected)
+    assert (found["auc"].baseline, found["auc"].other) == ("monday", "tuesday")
+    assert main([*called, "--fail-if", "auc drops 0.9"]) == 0
+    capsys.readouterr()
+    assert main(["compare", "tuesday.parquet", "--against", "tuesday.parquet", *columns]) == 1
+    assert "data and against are the same log" in capsys.readouterr().err
+    assert main(["compare", "tuesday.parquet", "--against", "monday.parquet", "--label", "click", "-m", "auc"]) == 2
+    assert "--score: name the column" in capsys.readouterr().err

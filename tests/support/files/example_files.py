@@ -63,7 +63,7 @@ def write_example_files(folder: Path) -> Path:
     write_command_files(folder)
     table = pa.table(columns_of_log())
     (folder / "day=1").mkdir()
-    names = ("clicks", "log", "a", "b", "images", "points", "day=1/part")
+    names = ("clicks", "log", "a", "b", "images", "points", "day=1/part", "today", "yesterday")
     for name in names:
         pq.write_table(table, folder / f"{name}.parquet")
     pyarrow.csv.write_csv(table, folder / "log.csv")
