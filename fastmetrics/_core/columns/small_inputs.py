@@ -6,7 +6,7 @@ the same bits. A kernel is a function of `_kernels`, or a small function around 
 
 The guard checks `n_threads`, if the function has this option, and answers whatever the number of threads is.
 
-The guard is compiled with the parameters of the function (`_core/columns/compiled_functions.py`).
+The guard is compiled with the parameters of the function (`_core/calls/compiled_functions.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.compiled_functions import Function, compile_like, passed_on
+from fastmetrics._core.calls.compiled_functions import IS_WRONG_CALL, Function, compile_like, passed_on, refusal
 from fastmetrics._core.parallel import count_threads
 
 MAX_LIST = 1 << 12
@@ -30,7 +30,7 @@ BODY = """\
         value = kernel({small_arguments})
         if value is not None:
             return value
-    return function({arguments})
+{refusal}    return function({arguments})
 """
 
 
@@ -84,8 +84,9 @@ def compile_guard(
         conditions.append(f"{columns[0]}.size <= {max_rows}")
     body = BODY.format(
         check=CHECK_THREADS if "n_threads" in options else "",
-        is_small=" and ".join(conditions) or "True",
+        is_small=" and ".join([f"not ({IS_WRONG_CALL})", *conditions]),
         small_arguments=", ".join([*map(column.format, columns), *fixed, *map(option.format, taken)]),
+        refusal=refusal(function),
         arguments=passed_on(function),
     )
     names = {"function": function, "kernel": kernel, **usual, **fixed}

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.compiled_functions import computed_by
+from fastmetrics._core.calls.compiled_functions import computed_by
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification import count_ratios

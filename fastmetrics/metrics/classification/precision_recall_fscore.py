@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.compiled_functions import computed_by
+from fastmetrics._core.calls.compiled_functions import computed_by
 from fastmetrics.metrics.classification import count_ratios
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-from fastmetrics._core.columns.compiled_functions import computed_by
+from fastmetrics._core.calls.compiled_functions import computed_by
 from fastmetrics.metrics.classification import count_ratios
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fastmetrics._core.columns.compiled_functions import computed_by
+from fastmetrics._core.calls.compiled_functions import computed_by
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exact import quotients
 from fastmetrics._core.kinds import NUMBERS

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns.compiled_functions import Function, computed_by
+from fastmetrics._core.calls.compiled_functions import Function, computed_by
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric

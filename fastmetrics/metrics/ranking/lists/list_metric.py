@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fastmetrics._core.columns.compiled_functions import Function, computed_by, parameter_names
+from fastmetrics._core.calls.compiled_functions import Function, computed_by, parameter_names
 from fastmetrics._core.kinds import GRADES, SIGNED_GRADES
 from fastmetrics._core.metric_spec import REQUIRED
 from fastmetrics._core.registry import metric

@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 
 import fastmetrics as fm
-from fastmetrics._core.columns.compiled_functions import computed_by
+from fastmetrics._core.calls.compiled_functions import computed_by
 from support.cases import assert_raises, each_case
 
 METRICS = Path(fm.__file__).parent / "metrics"
