@@ -37,6 +37,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exchange.group_rows import GroupMean, GroupRows, finalise_group_mean
 from fastmetrics._core.exchange.row_ranges import RowRange, RowRangeStatistic
@@ -273,6 +274,7 @@ class ScoreRangeStatistic(Positioned, RowRangeStatistic):
         return self.state(columns_of(rows.labels, rows.scores, rows.others, rows.weights, rows.starts), above, total)
 
 
+@answers_unknown
 def exact_sum(values: Any) -> int:
     """The exact sum of finite numbers, as an integer in units of 2**-1088: the ratio of two needs no unit.
 
@@ -293,6 +295,7 @@ def exact_sum(values: Any) -> int:
     return exact.integer_sum(np.ascontiguousarray(values, np.float64))
 
 
+@answers_unknown
 def divide(numerator: int, denominator: int) -> float:
     """The ratio of two integers, rounded once; NaN if the denominator is 0.
 
@@ -313,6 +316,7 @@ def divide(numerator: int, denominator: int) -> float:
     return float(exact.divide(numerator, denominator)) if denominator else float("nan")
 
 
+@answers_unknown
 def cumulative_sums(columns: Columns, counted: Any) -> np.ndarray:
     """The exact weight of the counted rows, down to the end of each distinct score (or group).
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.optional_imports import LazyModule, check_version
 from fastmetrics._core.registry import Metrics
 from fastmetrics.distributed.decisions import Decision
@@ -37,6 +38,7 @@ dask: Any = LazyModule("dask")
 __all__ = ["compare", "evaluate"]
 
 
+@answers_unknown
 def evaluate(
     frame: Any,
     metrics: Metrics | Evaluation | None = None,
@@ -209,6 +211,7 @@ def evaluate(
     return evaluate_with(run_tasks, DASK, evaluate, locals())
 
 
+@answers_unknown
 def compare(
     frame: Any,
     metrics: Metrics | Evaluation | None = None,

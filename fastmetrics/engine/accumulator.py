@@ -9,6 +9,7 @@ from datetime import datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metrics
 from fastmetrics.engine.evaluation.evaluation import Evaluation, check_same_question, question_of_call
@@ -188,6 +189,7 @@ class Accumulator:
     (0.1667, 0.8)
     """
 
+    @answers_unknown
     def __init__(
         self,
         metrics: Metrics | Evaluation | None = None,
@@ -242,6 +244,7 @@ class Accumulator:
         """Rows taken in so far, the dropped ones included."""
         return self._state.rows
 
+    @answers_unknown
     def update(
         self,
         batch: Log,
@@ -283,6 +286,7 @@ class Accumulator:
         """Move waiting rows to where they are kept. It is never needed: `result`, `save` and `to_bytes` do it."""
         self._state.flush(count_threads(self.n_threads))
 
+    @answers_unknown
     def merge(self, other: Accumulator) -> Accumulator:
         """Take in all rows of another accumulator, which stays as it is.
 
@@ -354,6 +358,7 @@ class Accumulator:
         with part.flushed(n_threads):
             return resolve_part(part, resampling, n_threads, None, last=False)
 
+    @answers_unknown
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, for `load`.
 
@@ -379,6 +384,7 @@ class Accumulator:
             self._write(file)
 
     @classmethod
+    @answers_unknown
     def load(
         cls,
         path: str | os.PathLike[str],
@@ -435,6 +441,7 @@ class Accumulator:
         return file.getvalue()
 
     @classmethod
+    @answers_unknown
     def from_bytes(
         cls,
         data: bytes,

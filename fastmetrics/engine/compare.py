@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.test_results import check_level
 from fastmetrics._core.kinds import PROBABILITIES_ROLE
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
+@answers_unknown
 def compare(
     data: Log,
     metrics: Metrics | Evaluation | None = None,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.decided_differences import OpenDifference, decide
 from fastmetrics._core.comparison.difference import Difference
@@ -30,6 +31,7 @@ ResultKey = tuple[Any, ...]
 NO_ERROR_HERE = "a report has no standard error of this value: evaluate with ci=0.95"
 
 
+@answers_unknown
 def compare_reports(
     before: Report,
     after: Report,

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metrics
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["evaluate"]
 
 
+@answers_unknown
 def evaluate(
     data: Log,
     metrics: Metrics | Evaluation | None = None,

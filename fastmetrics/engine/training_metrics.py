@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.kinds import MODEL_ROLES
 from fastmetrics._core.registry import Metrics, list_metrics_of, parse
 from fastmetrics.engine.accumulator import Accumulator
@@ -71,6 +72,7 @@ class TrainingMetrics:
     7
     """
 
+    @answers_unknown
     def __init__(
         self,
         metrics: Metrics | None = None,
@@ -98,6 +100,7 @@ class TrainingMetrics:
         """Rows since the last `reset`, those that were merged included."""
         return 0 if self._rows is None else self._rows.rows
 
+    @answers_unknown
     def update(
         self,
         *,
@@ -182,6 +185,7 @@ class TrainingMetrics:
         """Forget all rows: the beginning of an epoch. The next batch may have other arrays."""
         self._rows = None
 
+    @answers_unknown
     def merge(self, other: TrainingMetrics | bytes) -> TrainingMetrics:
         """Take in all rows of another object, or of the bytes of one. The order of merges does not matter.
 
@@ -243,6 +247,7 @@ class TrainingMetrics:
         """
         return {STATE_KEY: self.to_bytes()}
 
+    @answers_unknown
     def load_state_dict(self, state: Mapping[str, bytes]) -> None:
         """Go on from a checkpoint: the rows are those of `state_dict` and no others.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.optional_imports import LazyModule, check_version, pyarrow
 from fastmetrics._core.registry import Metrics
 from fastmetrics.distributed.decisions import Decision
@@ -36,6 +37,7 @@ ray: Any = LazyModule("ray")
 __all__ = ["compare", "evaluate"]
 
 
+@answers_unknown
 def evaluate(
     dataset: Any,
     metrics: Metrics | Evaluation | None = None,
@@ -207,6 +209,7 @@ def evaluate(
     return evaluate_with(run_tasks, RAY, evaluate, locals())
 
 
+@answers_unknown
 def compare(
     dataset: Any,
     metrics: Metrics | Evaluation | None = None,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.optional_imports import check_version
 from fastmetrics._core.registry import Metrics
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["compare", "evaluate"]
 
 
+@answers_unknown
 def evaluate(
     df: Any,
     metrics: Metrics | Evaluation | None = None,
@@ -205,6 +207,7 @@ def evaluate(
     return evaluate_with(run_tasks, SPARK, evaluate, locals())
 
 
+@answers_unknown
 def compare(
     df: Any,
     metrics: Metrics | Evaluation | None = None,

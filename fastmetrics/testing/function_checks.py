@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics.testing.comparing import Check, make_checks, require, require_equal, require_error, run_all
 from fastmetrics.testing.function_cases import FunctionCase, checked_values, function_case
@@ -195,6 +196,7 @@ CHECKS = [
 ]  # fmt: skip
 
 
+@answers_unknown
 def function_checks(function: Callable[..., Any]) -> Iterator[Check]:
     """The checks of a public function, each with its name; provisional.
 
@@ -215,6 +217,7 @@ def function_checks(function: Callable[..., Any]) -> Iterator[Check]:
         yield from make_checks(function.__name__, CHECKS, lambda: [case])
 
 
+@answers_unknown
 def check_function(function: Callable[..., Any]) -> None:
     """Run all checks of a public function; provisional. Raises one AssertionError with all failures."""
     run_all(function.__name__, function_checks(function))

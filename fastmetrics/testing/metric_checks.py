@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import fastmetrics as fm
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.metric_spec import EXCHANGES, SCALES
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.undefined import UndefinedMetricWarning
@@ -325,6 +326,7 @@ CHECKS: list[Callable[[MetricCase], None]] = [
 ]  # fmt: skip
 
 
+@answers_unknown
 def metric_checks(name: str) -> Iterator[Check]:
     """The checks of a registered metric, each with its name; provisional.
 
@@ -344,6 +346,7 @@ def metric_checks(name: str) -> Iterator[Check]:
     yield from make_checks(name, [description], lambda: metric_cases(name)[:1])
 
 
+@answers_unknown
 def check_metric(name: str) -> None:
     """Run all checks of a registered metric; provisional. Raises one AssertionError with all failures."""
     run_all(name, metric_checks(name))

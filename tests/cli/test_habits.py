@@ -9,9 +9,11 @@ from functools import cache
 
 import pytest
 
+from fastmetrics._core.calls.words import IDEAS
 from support.cases import each_case
 from support.command_line import environment, open_terminal, plain, run, until_closed
 from support.files.command_files import write_command_files
+from support.public_calls import PUBLIC, parameters_of
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -360,14 +362,14 @@ def test_unknown_options_are_answered_by_the_one_that_is_meant(folder, command, 
     assert re.fullmatch(rf"error: there is no option {option}; .*{re.escape(meant)}.*\n", done.stderr), done.stderr
 
 
-def test_near_options_exist():
-    from fastmetrics.cli.near_options import WORDS
+def test_names_of_the_table_of_words_exist():
+    """Of Python or of a command: a name that is gone answers nothing."""
+    from fastmetrics.cli.near_options import parameter_of
 
-    known = {name for command in commands_of_the_program().values() for own in command.params for name in own.opts}
-    assert set(WORDS) <= known
-    for name, words in WORDS.items():
-        taken = {f"--{word}" for word in words.split()} & {name}
-        assert not taken
+    parameters = [own for command in commands_of_the_program().values() for own in command.params]
+    options = {parameter_of(name) for own in parameters for name in own.opts}
+    known = options.union(*map(parameters_of, PUBLIC.values()))
+    assert {name for idea in IDEAS for name in idea.split()} - known == set()
 
 
 def test_json_with_a_file_says_what_to_type(folder):

@@ -6,12 +6,15 @@ are compiled with `compile_like` answer by themselves, at a tenth of that.
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import CO_VARKEYWORDS
 from typing import Any, TypeVar, cast
 
 from fastmetrics._core.calls.words import meant
+from fastmetrics._core.metric_spec import REQUIRED
 from fastmetrics._core.suggestions import MOST_SUGGESTED, PUBLIC_MODULES, similar_words
 from fastmetrics._core.upper_layers import PUBLIC_NAMES
 
@@ -56,12 +59,13 @@ def answer_to_unknown(word: str, function: Callable[..., Any], own: Any = None) 
     near = meant(word, known)
     if not near and "metrics" in known and (line := metric_string_with(word)) is not None:
         return f"{title}() has no argument {word!r}; it stands in the metric string: write {line!r}"
-    near = near or similar_words(word.lower(), known)
+    if not near:
+        spelled = {name.lower(): name for name in known}
+        near = [spelled[name] for name in similar_words(word.lower(), spelled)]
     if near:
         return f"{title}() has no argument {word!r}; did you mean {ask_for(near)}?"
-    if not known:
-        return f"{title}() has no argument {word!r}; it takes none"
-    return f"{title}() has no argument {word!r}; " + (f"help({place}) lists them" if place else f"it has {', '.join(known)}")
+    listed = f"it has {', '.join(known)}" if known else "it takes none"
+    return f"{title}() has no argument {word!r}; " + (listed if place is None else f"help({place}) lists them")
 
 
 def ask_for(names: Iterable[str]) -> str:
@@ -75,10 +79,13 @@ def names_of(function: Callable[..., Any], own: Any) -> tuple[str, str | None]:
         kind = own if isinstance(own, type) else type(own)
         owner = kind.__name__ if hasattr(kind, name) else owner
         name = owner if name == INIT else f"{owner}.{name}"
-    first, module = name.partition(".")[0], function.__module__.split(".")[1:2]
-    if module and module[0] in PUBLIC_MODULES:
-        return f"{module[0]}.{name}", f"fastmetrics.{module[0]}.{name}"
-    return name, f"fastmetrics.{name}" if first in PUBLIC_NAMES else None
+    first, package = name.partition(".")[0], function.__module__.split(".")[1]
+    if package not in PUBLIC_MODULES and first in PUBLIC_NAMES:
+        return name, f"fastmetrics.{name}"
+    for module in (package,) if package in PUBLIC_MODULES else PUBLIC_MODULES:
+        if first in getattr(sys.modules.get(f"fastmetrics.{module}"), "__all__", ()):
+            return f"{module}.{name}", f"fastmetrics.{module}.{name}"
+    return name, None
 
 
 def metric_string_with(word: str) -> str | None:
@@ -86,10 +93,13 @@ def metric_string_with(word: str) -> str | None:
     from fastmetrics._core.registry.registration import known_specs
 
     examples: dict[str, str] = {"k": "ndcg@10"}
-    for spec in known_specs().values():
-        for variant in spec.variants:
-            for name in spec.parameters:
-                if f"{name}=" in variant:
-                    examples.setdefault(name, variant)
+    forms = (form for spec in known_specs().values() for form in spec.forms)
+    for spec in sorted(forms, key=lambda form: form.exchange != "none"):
+        for name in spec.parameters:
+            values = (re.search(rf"\b{name}=(\[.*?\]|[^,()]+)", variant) for variant in spec.variants)
+            value = next(filter(None, values), None)
+            if value is not None:
+                cutoff = "@10" if spec.cutoff == REQUIRED else ""
+                examples.setdefault(name, f"{spec.base_name}({value[0]}){cutoff}")
     names = [word] if word in examples else meant(word, examples)
     return examples[names[0]] if names else None

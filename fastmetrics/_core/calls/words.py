@@ -112,17 +112,14 @@ IDEAS = {
     "force": "overwrite replace",
 }
 # Where none of these is meant: the column of a model may be of scores, of predicted labels or of probabilities.
-OF_MODELS = (
-    "score prediction probabilities y_score y_pred y_proba pred_decision labels_pred scores predictions y_prob "
-    "pred preds predicted y_hat prob proba probas probs"
-).split()
-COLUMNS_OF_MODELS = OF_MODELS[:8]
+OF_MODELS = "score prediction probabilities y_score y_pred y_proba pred_decision labels_pred"
+ALSO_OF_MODELS = "scores predictions y_prob pred preds predicted y_hat prob proba probas probs"
 
 
 def meant(word: str, known: Iterable[str]) -> list[str]:
     """The known names that a word means."""
     known, word = list(known), word.lower()
-    found = [name for idea, words in IDEAS.items() if word in (*idea.split(), *words.split()) for name in idea.split()]
-    if not set(found) & set(known) and word in OF_MODELS:
-        found = COLUMNS_OF_MODELS
+    found = [name for idea, words in IDEAS.items() if word in f"{idea} {words}".split() for name in idea.split()]
+    if not set(found) & set(known) and word in f"{OF_MODELS} {ALSO_OF_MODELS}".split():
+        found = OF_MODELS.split()
     return [name for name in dict.fromkeys(found) if name in known and name != word]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.comparison.difference import (
     COLUMN_NAMES,
     FIELDS,
@@ -160,6 +161,7 @@ class Comparison(ResultSet[Difference]):
         """The difference of `metric` of all rows. Raises KeyError if there is not exactly one."""
         return self.difference(metric)
 
+    @answers_unknown
     def difference(
         self,
         metric: str | Metric,
@@ -194,6 +196,7 @@ class Comparison(ResultSet[Difference]):
         found: Difference = self._only(metric, wanted)
         return found
 
+    @answers_unknown
     def worst(
         self,
         metric: str | Metric,
@@ -222,6 +225,7 @@ class Comparison(ResultSet[Difference]):
         found = self._slices_of(metric, {"other": other, "label": label, "task": task})
         return worst_first(found, lost_by)[: check_count(n, "n", 1)]
 
+    @answers_unknown
     def sorted_by(self, metric: str | Metric) -> Comparison:
         """The comparison with its slices in the order of `worst`, after all rows."""
         return self._replace(differences=self._in_order_of(self.worst(metric, MOST)), is_sorted=True)
@@ -257,6 +261,7 @@ class Comparison(ResultSet[Difference]):
         """Further arguments, of a subclass."""
         return {}
 
+    @answers_unknown
     def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
         """The comparison as an HTML page: differences with plotted intervals, p-values, units won and lost.
 

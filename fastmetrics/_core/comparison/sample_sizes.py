@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.inference.errors import ErrorEstimate
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["sample_size"]
 
 
+@answers_unknown
 def sample_size(
     comparison: Comparison,
     metric: str | Metric,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.option_numbers import real_value
@@ -162,6 +163,7 @@ class SignificanceResult(Immutable):
     def __repr__(self) -> str:
         return f"SignificanceResult({', '.join(f'{name}={getattr(self, name)!r}' for name in FIELDS)})"
 
+    @answers_unknown
     def estimate(self, name: str) -> Estimate:
         """The estimate of this name.
 

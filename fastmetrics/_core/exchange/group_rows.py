@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import group_keys, validation
 from fastmetrics._core.columns.key_columns import Keys
 from fastmetrics._core.columns.row_blocks import (
@@ -117,6 +118,7 @@ class GroupMean(MeanOfGroups):
         return values
 
 
+@answers_unknown
 def finalise_group_mean(state: Sums, why_left_out: str, why_undefined: str) -> Value:
     """The mean over groups, rounded once; NaN with its reason if no group has a value."""
     groups, left_out, rows, rows_left_out = state.counts.tolist()

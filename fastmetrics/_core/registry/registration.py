@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import CLASSES, Kind, Roles
 from fastmetrics._core.metric_spec import (
@@ -75,6 +76,7 @@ def import_modules(package: str) -> None:
         import_module(module.name)
 
 
+@answers_unknown
 def metric(
     name: str,
     *,

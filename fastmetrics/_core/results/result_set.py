@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
@@ -174,6 +175,7 @@ class ResultSet(Immutable, Tabular, Generic[Item]):
         """The content as plain Python with types of JSON only."""
         raise NotImplementedError
 
+    @answers_unknown
     def to_json(self, indent: int | None = None) -> str:
         """The content of `to_dict` as strict JSON."""
         import json
@@ -181,6 +183,7 @@ class ResultSet(Immutable, Tabular, Generic[Item]):
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     @classmethod
+    @answers_unknown
     def from_json(cls, source: str | bytes | PathLike[str]) -> Self:
         """The result that `to_json` wrote: equal to it, undefined and infinite values included.
 
@@ -206,6 +209,7 @@ class ResultSet(Immutable, Tabular, Generic[Item]):
     def _of_document(cls, document: dict[str, Any]) -> Self:
         raise NotImplementedError
 
+    @answers_unknown
     def to_markdown(self, digits: int | None = None) -> str:
         """The table of ``print`` as Markdown, with its notes below it.
 

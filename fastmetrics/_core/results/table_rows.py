@@ -6,6 +6,7 @@ from collections.abc import ItemsView, Iterator, KeysView, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.immutable import equal_contents
 from fastmetrics._core.results.table_columns import (
     TableColumn,
@@ -127,6 +128,7 @@ class Tabular:
         """
         return polars_frame(self._table_columns(), self._caller("to_polars"))
 
+    @answers_unknown
     def to_csv(self, path: str | Path | None = None) -> str:
         """The same rows and columns as `to_arrow`, as CSV with all digits.
 
@@ -149,6 +151,7 @@ class Tabular:
             write_text(text, path)
         return text
 
+    @answers_unknown
     def to_parquet(self, path: str | Path) -> None:
         """Write the table of `to_arrow` to a Parquet file.
 

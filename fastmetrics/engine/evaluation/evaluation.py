@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import unwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.registry import Metrics
 from fastmetrics._core.upper_layers import ask
@@ -209,6 +211,7 @@ class Evaluation(Immutable):
     correction: Correction
     margin: Mapping[str, float] | None
 
+    @answers_unknown
     def __init__(
         self,
         metrics: Metrics | None = None,
@@ -246,24 +249,28 @@ class Evaluation(Immutable):
         self.planned_tasks()  # it has the errors of the question
 
     @classmethod
+    @answers_unknown
     def of_call(cls, arguments: Mapping[str, Any], *, compared: bool = False) -> Self:
         """The question of a call of an entry point, which plans it itself; see `canonical_values`."""
         new = object.__new__(cls)
         new._set(**canonical_values(arguments, compared=compared))
         return new
 
+    @answers_unknown
     def planned_tasks(self, prepare: Callable[[Task], Task] = unchanged) -> list[PlannedTask]:
         """The tasks of the question, resolved to statistics and columns; see `plan_tasks`."""
         call = Task(**{option.name: getattr(self, option.name) for option in OF_TASKS})
         intervals = IntervalArguments(self.ci, self.ci_method, self.replicates, self.seed, self.unit)
         return plan_tasks(call, self.tasks, self.by, intervals, prepare)
 
+    @answers_unknown
     def plan_for(self, entry_point: str, prepare: Callable[[Task], Task] = unchanged) -> list[PlannedTask]:
         """The tasks of the question; what the entry point cannot do is an error."""
         planned = self.planned_tasks(prepare)
         refuse(entry_point, self.options(), planned)
         return planned
 
+    @answers_unknown
     def plan(self, targets: int = 1) -> DistributedPlan:
         """The question as steps for an engine that moves rows itself: `fastmetrics.distributed`, which is provisional.
 
@@ -336,6 +343,7 @@ class Evaluation(Immutable):
 
         return question_to_dict(self)
 
+    @answers_unknown
     def to_toml(self, path: str | Path | None = None) -> str:
         """The question as TOML, the form of `to_dict`.
 
@@ -359,6 +367,7 @@ class Evaluation(Immutable):
         return text
 
     @classmethod
+    @answers_unknown
     def from_dict(cls, content: Mapping[str, Any]) -> Evaluation:
         """The question that `to_dict` wrote.
 
@@ -373,6 +382,7 @@ class Evaluation(Immutable):
         return Evaluation(**options_of_dict(content))
 
     @classmethod
+    @answers_unknown
     def from_toml(cls, text: str) -> Evaluation:
         """The question of a text in TOML, written by `to_toml` or by hand.
 
@@ -430,7 +440,7 @@ def question_of_call(
     if not isinstance(question, Evaluation):
         given = {name: arguments[name] for name in BY_NAME if name in arguments}
         return Evaluation.of_call(given, compared=compared)
-    for name, default in (function.__kwdefaults__ or {}).items():
+    for name, default in (unwrap(function).__kwdefaults__ or {}).items():
         if name in BY_NAME and differs(arguments[name], default):
             raise TypeError(
                 f"{name}= is a part of the question, which is given: say evaluation.replace({name}=...)"

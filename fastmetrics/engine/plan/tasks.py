@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metrics
@@ -76,6 +77,7 @@ class Task(Immutable):
     roles: Mapping[str, ColumnName] | None
     where: Any
 
+    @answers_unknown
     def __init__(
         self,
         *,
@@ -119,6 +121,7 @@ class Task(Immutable):
         joined = join_roles({**keywords, **named_apart}, self.roles)
         return {role: name for role, name in joined.items() if role not in named_apart or role in (self.roles or {})}
 
+    @answers_unknown
     def inherit(self, call: Task) -> Task:
         """The task with the columns of the call where it names none."""
         own = self.columns_and_metrics()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.immutable import EMPTY, freeze
 from fastmetrics._core.results.class_matrix import ClassMatrix, LabelTable
 from fastmetrics._core.results.flat_names import NamedNumbers, flat_metrics
@@ -166,6 +167,7 @@ class Report(ResultSet[Result]):
         """The value of `metric` of all rows, by its name or an alias. KeyError if there is not exactly one."""
         return self.result(metric).value
 
+    @answers_unknown
     def value(
         self,
         metric: str | Metric,
@@ -178,6 +180,7 @@ class Report(ResultSet[Result]):
         """The value of `metric` for one `score` column, `label`, `slice` and `task`; by default of all rows."""
         return self.result(metric, score=score, slice=slice, label=label, task=task).value
 
+    @answers_unknown
     def result(
         self,
         metric: str | Metric,
@@ -215,6 +218,7 @@ class Report(ResultSet[Result]):
         distinct = {repr(result.slice): result.slice for result in self.results}
         return [dict(values) for values in distinct.values()]
 
+    @answers_unknown
     def worst(
         self,
         metric: str | Metric,
@@ -250,6 +254,7 @@ class Report(ResultSet[Result]):
         found = self._slices_of(metric, {"score": score, "label": label, "task": task})
         return worst_first(found, lambda result: badness_of(result.metric, result.value))[: check_count(n, "n", 1)]
 
+    @answers_unknown
     def sorted_by(self, metric: str | Metric) -> Report:
         """The report with its slices in the order of `worst`, after all rows. Other metrics follow their slice."""
         return self._replace(results=self._in_order_of(self.worst(metric, MOST)))
@@ -293,6 +298,7 @@ class Report(ResultSet[Result]):
             [LabelTable(**{name: table[name] for name in LabelTable._fields}) for table in tables],
         )
 
+    @answers_unknown
     def plot(
         self,
         name: PlotName | None = None,
@@ -359,6 +365,7 @@ class Report(ResultSet[Result]):
         """
         return flat_metrics(map(named_numbers, self.results))
 
+    @answers_unknown
     def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
         """The report as one HTML page: values with intervals, curves, slices, coverage, signatures.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, choose_thread_count
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["accuracy_score", "zero_one_loss"]
 
 
+@answers_unknown
 def accuracy_score(
     y_true: MatrixLike,
     y_pred: MatrixLike,
@@ -72,6 +74,7 @@ def accuracy_score(
     return exact.divide(rows.matching, rows.total if normalize else rows.scale)
 
 
+@answers_unknown
 def zero_one_loss(
     y_true: MatrixLike,
     y_pred: MatrixLike,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_undefined, warn_user
@@ -18,6 +19,7 @@ __all__ = ["balanced_accuracy_score"]
 NO_CHANCE_LEVEL = "y_true has one class, whose recall has no chance level"
 
 
+@answers_unknown
 def balanced_accuracy_score(
     y_true: MatrixLike,
     y_pred: MatrixLike,

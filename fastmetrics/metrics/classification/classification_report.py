@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.class_labels import MULTILABEL
 from fastmetrics._core.named_tuples import NamedTuple
@@ -45,6 +46,7 @@ def classification_report(
     sample_weight: NumericArrayLike | None = ..., digits: int = ..., output_dict: Literal[False] = ...,
     zero_division: ZeroDivision = ..., n_threads: int | None = ...,
 ) -> str: ...  # fmt: skip
+@answers_unknown
 def classification_report(
     y_true: MatrixLike,
     y_pred: MatrixLike,

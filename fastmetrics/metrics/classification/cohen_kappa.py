@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.named_tuples import NamedTuple
@@ -29,6 +30,7 @@ __all__ = ["cohen_kappa_score"]
 ANNOTATORS = ("y1", "y2")
 
 
+@answers_unknown
 def cohen_kappa_score(
     y1: ArrayLike,
     y2: ArrayLike,

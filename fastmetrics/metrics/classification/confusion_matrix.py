@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import choose_thread_count
@@ -45,6 +46,7 @@ def confusion_matrix(
     y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., sample_weight: NumericArrayLike,
     normalize: None = ..., n_threads: int | None = ...,
 ) -> Ints | Floats: ...  # fmt: skip
+@answers_unknown
 def confusion_matrix(
     y_true: MatrixLike,
     y_pred: MatrixLike,
@@ -259,6 +261,7 @@ def multilabel_confusion_matrix(
     y_true: MatrixLike, y_pred: MatrixLike, *, sample_weight: NumericArrayLike, labels: ArrayLike | None = ...,
     samplewise: bool = ..., n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@answers_unknown
 def multilabel_confusion_matrix(
     y_true: MatrixLike,
     y_pred: MatrixLike,

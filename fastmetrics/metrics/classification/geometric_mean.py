@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.elementary import exp2, log2, power
 from fastmetrics._core.exact import divide
@@ -35,6 +36,7 @@ def geometric_mean_score(
     average: MulticlassAverage = ..., sample_weight: NumericArrayLike | None = ..., correction: float = ...,
     zero_division: ZeroDivision = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
+@answers_unknown
 def geometric_mean_score(
     y_true: MatrixLike,
     y_pred: MatrixLike,

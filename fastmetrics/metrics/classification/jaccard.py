@@ -6,8 +6,9 @@ from collections.abc import Set
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from fastmetrics._core.columns import validation
 from fastmetrics._core.calls.compiled_functions import computed_by
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
+from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification import count_ratios
@@ -102,6 +103,7 @@ def jaccard_distance(
     pos_label: Label = ..., average: Average = ..., sample_weight: NumericArrayLike | None = ...,
     zero_division: ZeroDivision = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
+@answers_unknown
 def jaccard_distance(
     y_true: MatrixLike | Set[object],
     y_pred: MatrixLike | Set[object],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
 from fastmetrics._core.option_numbers import real_value
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["class_likelihood_ratios"]
 
 
+@answers_unknown
 def class_likelihood_ratios(
     y_true: MatrixLike,
     y_pred: MatrixLike,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_user
 from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, ClassMargins, count_class_margins, dot
@@ -17,6 +18,7 @@ __all__ = ["matthews_corrcoef"]
 ROOT_BITS = 128
 
 
+@answers_unknown
 def matthews_corrcoef(
     y_true: MatrixLike,
     y_pred: MatrixLike,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fastmetrics._core.columns import validation
 from fastmetrics._core.calls.compiled_functions import computed_by
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
+from fastmetrics._core.columns import validation
 from fastmetrics.metrics.classification import count_ratios
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def precision_recall_fscore_support(
     sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ..., macro: MacroF = ...,
     n_threads: int | None = ...,
 ) -> tuple[float, float, float, None]: ...  # fmt: skip
+@answers_unknown
 def precision_recall_fscore_support(
     y_true: MatrixLike,
     y_pred: MatrixLike,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["top_k_accuracy_score"]
 
 
+@answers_unknown
 def top_k_accuracy_score(
     y_true: MatrixLike,
     y_score: NumericArrayLike,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._kernels.clustering import dispersion as kernel
 from fastmetrics.metrics.clustering.cluster_points import (
     compute_centres,
@@ -23,6 +24,7 @@ __all__ = ["calinski_harabasz_score"]
 NARROW_DISTANCE_EXPONENT = 400  # sums of squares up to 2**800 may be multiplied by numbers of rows
 
 
+@answers_unknown
 def calinski_harabasz_score(X: NumericMatrixLike, labels: ArrayLike) -> float:
     """The variance ratio: the dispersion between clusters divided by the dispersion within clusters.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import categorical, class_labels, validation
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.named_tuples import NamedTuple
@@ -288,6 +289,7 @@ def contingency_matrix(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, eps: float | None = ..., sparse: Literal[False] = ...,
     dtype: DTypeLike, n_threads: int | None = ...,
 ) -> NDArray[np.number]: ...  # fmt: skip
+@answers_unknown
 def contingency_matrix(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,

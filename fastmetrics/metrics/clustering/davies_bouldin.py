@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._kernels.clustering import dispersion as kernel
 from fastmetrics.metrics.clustering.cluster_points import (
     MAX_DISTANCE_EXPONENT,
@@ -26,6 +27,7 @@ ZERO_DISTANCE = 1e-8  # smaller distances are 0, as in scikit-learn
 MAX_SHIFT = 1000  # 2**1000 * ZERO_DISTANCE is more than any scaled distance
 
 
+@answers_unknown
 def davies_bouldin_score(X: NumericMatrixLike, labels: ArrayLike) -> float:
     """The mean similarity of each cluster to its most similar cluster: the sum of their widths over their distance.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics.metrics.clustering.contingency import (
     encode_partition_labels,
     floats_as_bits,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["entropy"]
 
 
+@answers_unknown
 def entropy(labels: ArrayLike) -> float:
     """The entropy of a partition, in nats.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.exact import divide_root
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 from fastmetrics.metrics.clustering.pair_confusion_matrix import count_pairs
@@ -22,6 +23,7 @@ def fowlkes_mallows(table: AnyContingency) -> float:
     return divide_root(pairs.both * pairs.both, (pairs.both + pairs.classes_only) * (pairs.both + pairs.clusters_only))
 
 
+@answers_unknown
 def fowlkes_mallows_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The geometric mean of precision and recall over pairs of rows.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, count_threads
@@ -34,6 +35,7 @@ FEW_PAIRS = 64  # up to this number, finding equal sizes costs more than it save
 AVERAGES = ("min", "geometric", "arithmetic", "max")
 
 
+@answers_unknown
 def mutual_info_score(
     labels_true: ArrayLike | None,
     labels_pred: ArrayLike | None,
@@ -96,6 +98,7 @@ def mutual_info_score(
     return compute_information(table, n_threads).mutual
 
 
+@answers_unknown
 def normalized_mutual_info_score(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -162,6 +165,7 @@ def normalized_mutual_info(
     return mutual / average_entropies(class_entropy, cluster_entropy, average_method) if mutual else 0.0
 
 
+@answers_unknown
 def adjusted_mutual_info_score(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -242,6 +246,7 @@ def adjusted_mutual_info(
     return (mutual - expected) / highest if highest > 0 else 1.0
 
 
+@answers_unknown
 def expected_mutual_information(
     contingency: NumericMatrixLike, n_samples: int, *, n_threads: int | None = None
 ) -> float:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.clustering import mutual_info as kernel
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
@@ -49,6 +50,7 @@ def pair_confusion(table: AnyContingency) -> NDArray[Any]:
     return np.array([[pairs.neither, pairs.clusters_only], [pairs.classes_only, pairs.both]], dtype)
 
 
+@answers_unknown
 def pair_confusion_matrix(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> Ints:
     """The number of pairs of rows that are together or apart in each of two partitions.
 

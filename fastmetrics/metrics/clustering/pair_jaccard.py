@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
@@ -22,6 +23,7 @@ def pair_jaccard(table: AnyContingency) -> float:
     return divide(pairs.both, together) if together else float("nan")
 
 
+@answers_unknown
 def pair_jaccard_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The Jaccard index over pairs of rows: the pairs together in both partitions, of those together in at least one.
 

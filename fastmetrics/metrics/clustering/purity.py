@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.clustering import mutual_info as kernel
@@ -25,6 +26,7 @@ def purity(table: AnyContingency) -> float:
     return divide(sum(largest.tolist()), table.total) if table.total else float("nan")
 
 
+@answers_unknown
 def purity_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The share of rows that belong to the largest class of their cluster.
 

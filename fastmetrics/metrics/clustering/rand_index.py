@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.exact import divide
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 from fastmetrics.metrics.clustering.pair_confusion_matrix import count_pairs
@@ -31,6 +32,7 @@ def adjusted_rand(table: AnyContingency) -> float:
     return divide(agreement, (both + classes) * (classes + neither) + (both + clusters) * (clusters + neither))
 
 
+@answers_unknown
 def rand_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The share of pairs of rows on which two partitions agree: together in both or apart in both.
 
@@ -71,6 +73,7 @@ def rand_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int
     return rand(count_contingency(labels_true, labels_pred, n_threads=n_threads))
 
 
+@answers_unknown
 def adjusted_rand_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The Rand index, rescaled so that 0 is the value expected by chance and 1 is full agreement.
 

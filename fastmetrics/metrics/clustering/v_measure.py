@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.option_numbers import real_value
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["completeness_score", "homogeneity_completeness_v_measure", "homogeneity_score", "v_measure_score"]
 
 
+@answers_unknown
 def homogeneity_completeness_v_measure(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1.0, n_threads: int | None = None
 ) -> tuple[float, float, float]:
@@ -69,6 +71,7 @@ def homogeneity_completeness_v_measure(
     return homogeneity_completeness_v(count_contingency(labels_true, labels_pred, n_threads=n_threads), beta, n_threads)
 
 
+@answers_unknown
 def homogeneity_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The extent to which each cluster contains rows of one class only.
 
@@ -115,6 +118,7 @@ def homogeneity_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threa
     return homogeneity_completeness_v_measure(labels_true, labels_pred, n_threads=n_threads)[0]
 
 
+@answers_unknown
 def completeness_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The extent to which all rows of a class are in one cluster.
 
@@ -161,6 +165,7 @@ def completeness_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_thre
     return homogeneity_completeness_v_measure(labels_true, labels_pred, n_threads=n_threads)[1]
 
 
+@answers_unknown
 def v_measure_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1.0, n_threads: int | None = None
 ) -> float:

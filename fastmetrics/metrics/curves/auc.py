@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import class_labels as labelled
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.array_types import machine_epsilon, sum_tolerance
@@ -303,6 +304,7 @@ def compute_partial_auc(rows: OrderedRows, max_fpr: float, standardize: bool) ->
     return Value(standardized_area(area, max_fpr) if standardize else area, {})
 
 
+@answers_unknown
 def partial_auc_score(
     y_true: ArrayLike,
     y_score: NumericArrayLike,
@@ -367,6 +369,7 @@ def partial_auc_from_rows(rows: OrderedRows, max_fpr: float, standardize: bool) 
     return warn_and_unwrap("partial_auc_score", result)
 
 
+@answers_unknown
 def auc(x: NumericArrayLike, y: NumericArrayLike) -> float:
     """The area under a curve given by its points, by the trapezoidal rule.
 

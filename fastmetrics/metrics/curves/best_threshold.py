@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exchange.runs import ClassTotals, Cut, RangePosition, RangeStatistic, Runs
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
@@ -50,6 +51,7 @@ class BestThreshold(NumberWithParts):
     threshold: float
 
 
+@answers_unknown
 def best_threshold(
     y_true: ArrayLike,
     y_score: NumericArrayLike,

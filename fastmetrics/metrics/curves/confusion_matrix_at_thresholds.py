@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exchange.sorted_rows import order_rows
 from fastmetrics._kernels.sweep import curve_points
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["confusion_matrix_at_thresholds"]
 
 
+@answers_unknown
 def confusion_matrix_at_thresholds(
     y_true: ArrayLike,
     y_score: NumericArrayLike,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
 from fastmetrics._core.columns.class_labels import binary_labels
@@ -66,6 +67,7 @@ class PositivesOnTop(RangeStatistic):
         return RangeState(higher.totals.plus(lower.totals), lower.found if higher.found is None else higher.found)
 
 
+@answers_unknown
 def lift(
     y_true: ArrayLike,
     y_score: NumericArrayLike,

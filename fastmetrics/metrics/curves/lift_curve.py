@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
 from fastmetrics._core.score_statistics.pair_counts import undefined_reason
 from fastmetrics._core.undefined import warn_undefined
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["lift_curve"]
 
 
+@answers_unknown
 def lift_curve(
     y_true: ArrayLike,
     y_score: NumericArrayLike,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.class_labels import as_label_weights
 from fastmetrics._core.exchange.sorted_rows import as_column
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["metric_at_thresholds"]
 
 
+@answers_unknown
 def metric_at_thresholds(
     y_true: ArrayLike,
     y_score: NumericArrayLike,

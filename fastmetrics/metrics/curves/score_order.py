@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exchange.sorted_rows import order_rows
 from fastmetrics._core.score_statistics.pair_counts import PairsWon
@@ -64,6 +65,7 @@ class ScoreOrder:
     (0.75, 0.5, 0.35)
     """
 
+    @answers_unknown
     def __init__(
         self,
         y_true: ArrayLike,
@@ -90,11 +92,13 @@ class ScoreOrder:
         """The number of positive rows, without rows of weight zero."""
         return self._rows.totals().positives
 
+    @answers_unknown
     def roc_auc_score(self, *, max_fpr: float | None = None) -> float:
         """See `fastmetrics.roc_auc_score`."""
         check_optional_max_fpr(max_fpr)
         return roc_auc_from_rows(self._rows, max_fpr)
 
+    @answers_unknown
     def partial_auc_score(self, *, max_fpr: float, standardize: bool = False) -> float:
         """See `fastmetrics.partial_auc_score`."""
         return partial_auc_from_rows(self._rows, max_fpr, standardize)
@@ -107,23 +111,28 @@ class ScoreOrder:
         """See `fastmetrics.ks_statistic`."""
         return ks_from_rows(self._rows)
 
+    @answers_unknown
     def equal_error_rate(self, *, method: EerMethod = "interpolate") -> EqualErrorRate:
         """See `fastmetrics.equal_error_rate`."""
         return equal_error_rate_from_rows(self._rows, method)
 
+    @answers_unknown
     def best_threshold(self, *, metric: ThresholdMetric = "f1", beta: float = 1.0) -> BestThreshold:
         """See `fastmetrics.best_threshold`."""
         return best_threshold_from_rows(self._rows, metric, beta)
 
+    @answers_unknown
     def roc_curve(self, *, drop_intermediate: bool = True) -> tuple[Floats, Floats, Floats]:
         """See `fastmetrics.roc_curve`."""
         return roc_curve_from_rows(self._rows, drop_intermediate)
 
+    @answers_unknown
     def precision_recall_curve(self, *, drop_intermediate: bool = False) -> tuple[Floats, Floats, Thresholds]:
         """See `fastmetrics.precision_recall_curve`."""
         validation.check_flag(drop_intermediate, "drop_intermediate")
         return precision_recall_curve_from_rows(self._rows, drop_intermediate, self._dtype)
 
+    @answers_unknown
     def det_curve(self, *, drop_intermediate: bool = False) -> tuple[Floats, Floats, Floats]:
         """See `fastmetrics.det_curve`."""
         return det_curve_from_rows(self._rows, drop_intermediate)

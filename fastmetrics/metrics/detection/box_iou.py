@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.detection import iou as kernel
@@ -21,6 +22,7 @@ CELLS_PER_TASK = 1 << 16  # elements of the IoU matrix in one task of a thread
 SERIAL_CELLS = 1 << 18  # below this, one thread is faster than two
 
 
+@answers_unknown
 def box_iou(
     boxes_a: NumericArrayLike,
     boxes_b: NumericArrayLike,

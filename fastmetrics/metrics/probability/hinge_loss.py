@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import class_labels, validation
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["hinge_loss"]
 
 
+@answers_unknown
 def hinge_loss(
     y_true: ArrayLike,
     pred_decision: NumericArrayLike,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import (
     NO_WEIGHT,
@@ -285,6 +286,7 @@ def entropy_of_classes(class_weights: Sequence[int], total: int) -> float:
     return math.fsum(terms)
 
 
+@answers_unknown
 def clipped_rows(
     y_true: ArrayLike,
     y_proba: NumericArrayLike,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.array_types import machine_epsilon
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
@@ -69,6 +70,7 @@ def raise_bad_logarithm(events: EventBlock) -> None:
     )
 
 
+@answers_unknown
 def negative_log_likelihood(
     y_proba: NumericArrayLike,
     *,

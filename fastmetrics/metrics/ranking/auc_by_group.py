@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns.class_labels import binary_labels
 from fastmetrics._core.columns.row_blocks import UnpooledScratch
 from fastmetrics._core.exchange.group_rows import FIRST_OUTPUT, exchange_rows
@@ -52,6 +53,7 @@ class GroupTable(ColumnTable):
         super().__init__({"group": group, "auc": auc, "n": n, "n_pos": n_pos})
 
 
+@answers_unknown
 def auc_by_group(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
 from fastmetrics._core.columns.class_labels import binary_labels
@@ -105,6 +106,7 @@ class GroupAuc(ByUnit, MeanOfGroups):
         return weights
 
 
+@answers_unknown
 def gauc_score(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import quotients
 from fastmetrics._core.kinds import GRADES
@@ -52,6 +53,7 @@ def hit_rate(
     empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
     n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@answers_unknown
 def hit_rate(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,

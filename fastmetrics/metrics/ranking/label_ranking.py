@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns import class_labels, validation
 from fastmetrics._core.calls.compiled_functions import computed_by
+from fastmetrics._core.columns import class_labels, validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.columns.weights import as_weights

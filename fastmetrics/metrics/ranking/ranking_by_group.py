@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics.metrics.ranking.lists import list_inputs, list_measures
 from fastmetrics.metrics.ranking.lists.list_measures import Measure, MeasuredLists, MeasureTable
 from fastmetrics.metrics.ranking.lists.list_tables import TABLE_OF_TIES
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ranking_by_group"]
 
 
+@answers_unknown
 def ranking_by_group(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, RowBlock, UnpooledScratch
 from fastmetrics._core.exchange.group_rows import rows_with_weight
@@ -112,6 +113,7 @@ def exchange_rows(y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, n_t
     return exchange_columns(key_column, load_rows, dtypes, weights is not None, n_threads)
 
 
+@answers_unknown
 def errors_by_group(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,

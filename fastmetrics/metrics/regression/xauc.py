@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, map_blocks
 from fastmetrics._core.columns.weights import as_weights
@@ -202,6 +203,7 @@ def sum_integer_weights(weights: np.ndarray) -> int:
     return total
 
 
+@answers_unknown
 def xauc(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,

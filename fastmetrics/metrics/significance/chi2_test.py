@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.test_results import (
     MAX_COUNT,
@@ -27,6 +28,7 @@ SUM_TOLERANCE = 1e-8
 LEAST_EXPECTED = 1e-100  # below, squares and products would underflow: they are computed with fractions
 
 
+@answers_unknown
 def chi2_test(
     observed: NumericArrayLike,
     expected: NumericArrayLike | None = None,

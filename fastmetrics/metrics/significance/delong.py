@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns import class_labels as labelled
 from fastmetrics._core.columns.group_keys import as_keys
@@ -103,6 +104,7 @@ class AucInterval(NamedTuple):
         return self.n_positives + self.n_negatives
 
 
+@answers_unknown
 def roc_auc_interval(
     y_true: ArrayLike,
     y_score: NumericArrayLike,
@@ -194,6 +196,7 @@ def roc_auc_interval(
     )  # fmt: skip
 
 
+@answers_unknown
 def delong_test(
     y_true: ArrayLike,
     score_a: NumericArrayLike,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.test_results import (
     SignificanceResult,
@@ -32,6 +33,7 @@ METHOD_NAMES = {
 ALLOWED_VALUES = "1 where the model is right, 0 where not"
 
 
+@answers_unknown
 def mcnemar_test(
     first: NumericArrayLike | int,
     second: NumericArrayLike | int | None = None,

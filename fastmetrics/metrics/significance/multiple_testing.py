@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.comparison import multiple_testing
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["benjamini_hochberg", "holm"]
 
 
+@answers_unknown
 def holm(pvalues: NumericArrayLike) -> Floats:
     """Adjust the p-values of several tests by Holm's method, which controls the family-wise error rate.
 
@@ -43,6 +45,7 @@ def holm(pvalues: NumericArrayLike) -> Floats:
     return multiple_testing.holm(pvalues)
 
 
+@answers_unknown
 def benjamini_hochberg(pvalues: NumericArrayLike) -> Floats:
     """Adjust the p-values of several tests by Benjamini and Hochberg, which controls the false discovery rate.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.comparison.test_results import (
     Estimate,
     SignificanceResult,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["paired_t_test"]
 
 
+@answers_unknown
 def paired_t_test(
     a: NumericArrayLike,
     b: NumericArrayLike | None = None,

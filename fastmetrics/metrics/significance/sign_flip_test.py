@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns.weights import as_weights, check_some_weight
 from fastmetrics._core.comparison.mean_differences import mean_difference
 from fastmetrics._core.comparison.randomisation_test import randomisation_test
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["sign_flip_test"]
 
 
+@answers_unknown
 def sign_flip_test(
     a: NumericArrayLike,
     b: NumericArrayLike | None = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.test_results import Estimate, SignificanceResult, check_level
 from fastmetrics._core.distributions.studentized_range import studentized_range_pvalue, studentized_range_quantile
@@ -76,6 +77,7 @@ class TukeyResult(Immutable):
     def __repr__(self) -> str:
         return f"TukeyResult(names={self.names!r}, pairs={self.pairs!r}, results={self.results!r})"
 
+    @answers_unknown
     def pair(self, first: Any, second: Any) -> SignificanceResult:
         """The result of two systems, first minus second, in either order.
 
@@ -117,6 +119,7 @@ def reverse_result(result: SignificanceResult) -> SignificanceResult:
     return result._replace(effect_size=-result.effect_size, interval=ends, estimates=estimates)
 
 
+@answers_unknown
 def tukey_hsd(
     *samples: NumericArrayLike | Mapping[Any, NumericArrayLike] | SupportsArrow,
     paired: bool = False,

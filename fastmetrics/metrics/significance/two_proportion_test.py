@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.test_results import (
     Estimate,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["two_proportion_test"]
 
 
+@answers_unknown
 def two_proportion_test(
     successes_a: Int,
     trials_a: Int,

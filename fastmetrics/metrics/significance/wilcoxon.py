@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.test_results import Estimate, SignificanceResult, check_alternative, check_level
 from fastmetrics._core.distributions.normal import normal_pvalue, two_sided_quantile
@@ -43,6 +44,7 @@ class RankSums(NamedTuple):
     ties: bool  # among the differences that are not zero
 
 
+@answers_unknown
 def wilcoxon(
     a: NumericArrayLike,
     b: NumericArrayLike | None = None,

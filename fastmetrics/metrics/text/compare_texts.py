@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.decided_differences import decide_tested
@@ -126,6 +127,7 @@ class TextComparisonPlan(NamedTuple):
         return fields
 
 
+@answers_unknown
 def compare_texts(
     systems: Mapping[str, Any],
     references: ArrayLike,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastmetrics._core import elementary, exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS
 from fastmetrics._core.elementary import exp, log
@@ -43,6 +44,7 @@ def token_nll(
     level: Level = ..., base: LogBase = ..., reduction: Literal['none'], empty: EmptySequence = ...,
     n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@answers_unknown
 def token_nll(
     log_probs: NumericArrayLike,
     *,
@@ -135,6 +137,7 @@ def token_nll(
     return exact_mean(state, n_tokens, "token_nll") * nats
 
 
+@answers_unknown
 def perplexity(
     log_probs: NumericArrayLike,
     *,

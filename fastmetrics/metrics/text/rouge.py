@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
 from fastmetrics._core.undefined import warn_undefined, warn_user
@@ -303,6 +304,7 @@ def make_metric(
     return metric
 
 
+@answers_unknown
 def rouge_score(
     hypotheses: ArrayLike,
     references: ArrayLike,

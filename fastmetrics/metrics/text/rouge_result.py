@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.immutable import equal_contents
 from fastmetrics._core.results.table_columns import TableColumn
 from fastmetrics._core.results.table_rows import NamedValues
@@ -53,6 +54,7 @@ class RougeScore:
     def fmeasures(self) -> NDArray[np.float64]:
         return self.of_pairs(2)
 
+    @answers_unknown
     def of_pairs(self, index: int) -> NDArray[np.float64]:
         """The precision (0), recall (1) or F (2) of every pair."""
         if self.pairs is None:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from fastmetrics._core.columns import validation
 from fastmetrics._core.calls.compiled_functions import Function, computed_by
+from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.results.number_with_parts import NumberWithParts

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns.validation import InputError
 from fastmetrics.metrics.detection.coco.json_files import JsonRecords, read_json
 from fastmetrics.metrics.detection.masks.mask import decode_masks, encode_masks
@@ -72,6 +73,7 @@ class COCO:
     4
     """
 
+    @answers_unknown
     def __init__(self, annotation_file: Any = None) -> None:
         # The content of a file, or unchanged results, until the caller uses a dict of the data set.
         self._columns: Any = None
@@ -151,6 +153,7 @@ class COCO:
         for key, value in self.dataset["info"].items():
             print(f"{key}: {value}")
 
+    @answers_unknown
     def getAnnIds(self, imgIds: Any = (), catIds: Any = (), areaRng: Any = (), iscrowd: Any = None) -> list[Any]:
         """Return ids of annotations of these images and categories, with an area between two bounds, crowds or not."""
         images, categories = as_list(imgIds), as_list(catIds)
@@ -166,6 +169,7 @@ class COCO:
             rows = [row for row in rows if row["iscrowd"] == iscrowd]
         return [row["id"] for row in rows]
 
+    @answers_unknown
     def getCatIds(self, catNms: Any = (), supNms: Any = (), catIds: Any = ()) -> list[Any]:
         """Return ids of categories with these names, of these supercategories and with these ids."""
         rows = self._lists()["categories"]
@@ -178,6 +182,7 @@ class COCO:
         """Return the data set without converting columns. ``info`` and ``categories`` are never columns."""
         return self._columns if isinstance(self._columns, dict) else self.dataset
 
+    @answers_unknown
     def getImgIds(self, imgIds: Any = (), catIds: Any = ()) -> list[Any]:
         """Return ids of the images, of those listed if any, that have annotations of all listed categories."""
         images, categories = as_list(imgIds), as_list(catIds)
@@ -191,18 +196,22 @@ class COCO:
             selected = selected & of_category if number or selected else of_category
         return list(selected)
 
+    @answers_unknown
     def loadAnns(self, ids: Any = ()) -> list[Row]:
         """Return the annotations with these ids."""
         return [self.anns[each] for each in as_list(ids)]
 
+    @answers_unknown
     def loadCats(self, ids: Any = ()) -> list[Row]:
         """Return the categories with these ids."""
         return [self.cats[each] for each in as_list(ids)]
 
+    @answers_unknown
     def loadImgs(self, ids: Any = ()) -> list[Row]:
         """Return the images with these ids."""
         return [self.imgs[each] for each in as_list(ids)]
 
+    @answers_unknown
     def loadRes(self, resFile: Any) -> COCO:
         """Return the results of a detector as a data set of the same images and categories.
 
@@ -257,6 +266,7 @@ class COCO:
             results.createIndex()
         return results
 
+    @answers_unknown
     def loadNumpyAnnotations(self, data: Any) -> list[Row]:
         """Return an array with columns image, x, y, width, height, score, category as a list of results."""
         table = np.asarray(data)
@@ -270,6 +280,7 @@ class COCO:
             for row in table.tolist()
         ]
 
+    @answers_unknown
     def annToRLE(self, ann: Row) -> Row:
         """Return the mask of an annotation in COCO's run-length encoding."""
         segmentation = ann["segmentation"]
@@ -279,6 +290,7 @@ class COCO:
         [encoded] = encode_masks([segmentation], size=(image["height"], image["width"]))
         return encoded
 
+    @answers_unknown
     def annToMask(self, ann: Row) -> np.ndarray:
         """Return the mask of an annotation as an array of 0 and 1, of the image's height and width."""
         pixels: np.ndarray = decode_masks([self.annToRLE(ann)])[0]

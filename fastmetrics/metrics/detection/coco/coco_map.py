@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import warn_undefined
@@ -42,6 +43,7 @@ RECALL_THRESHOLDS = np.linspace(0.0, 1.0, 101)
 MAX_DETECTIONS = (1, 10, 100)
 
 
+@answers_unknown
 def coco_map(
     ground_truth: FoundBoxes,
     detections: FoundBoxes,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.metrics.detection.coco.coco_index import COCO
 from fastmetrics.metrics.detection.coco.coco_map import (
@@ -166,6 +167,7 @@ class COCOeval:
     array([0.9, 1. ])
     """
 
+    @answers_unknown
     def __init__(self, cocoGt: Any = None, cocoDt: Any = None, iouType: IouType = "segm") -> None:
         self.cocoGt = cocoGt
         self.cocoDt = cocoDt
@@ -228,11 +230,13 @@ class COCOeval:
         state = self._evaluated
         return {} if state is None else list_ious(state.axes, state.groups, state.ious)
 
+    @answers_unknown
     def computeIoU(self, imgId: Any, catId: Any) -> Any:
         """Return the IoU matrix of an image and category, as in ``ious``."""
         self._evaluate_once()
         return self.ious[imgId, catId]
 
+    @answers_unknown
     def evaluateImg(self, imgId: Any, catId: Any, aRng: Any, maxDet: int) -> ImageResult | None:
         """Return the matches of one image and category, as in ``evalImgs``; None if the image has no rows of it."""
         key = (float(aRng[0]), float(aRng[1]), maxDet)
@@ -273,6 +277,7 @@ class COCOeval:
                 rows[image, category].append(copied)
         return rows
 
+    @answers_unknown
     def accumulate(self, p: Params | None = None) -> None:
         """Compute precision, recall and scores of all images and store them in ``eval``; ``p`` replaces ``params``."""
         if not self.__dict__.get("evalImgs") and self._evaluated is None:

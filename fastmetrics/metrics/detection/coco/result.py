@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.results.column_table import MAX_LISTED_ROWS, ColumnTable, format_cell
 from fastmetrics._core.results.table_columns import TableColumn
@@ -267,6 +268,7 @@ class CocoResult(NamedValues[float]):
             "signature": self.signature,
         }
 
+    @answers_unknown
     def describe(self, name: str) -> tuple[str, str, str, str]:
         """The description of a value in the words of a table.
 

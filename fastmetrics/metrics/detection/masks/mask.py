@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.array_types import plain_values
 from fastmetrics._core.parallel import count_threads
@@ -26,6 +27,7 @@ __all__ = ["decode_masks", "encode_masks", "mask_areas", "mask_iou"]
 DETECTIONS_PER_GROUP = 128
 
 
+@answers_unknown
 def encode_masks(
     masks: ArrayLike, *, size: tuple[int, int] | None = None, compressed: bool = True, n_threads: int | None = None
 ) -> list[dict[str, Any]]:
@@ -78,6 +80,7 @@ def encode_masks(
     return [{"size": size, "counts": counts} for size, counts in zip(rle.sizes.tolist(), all_counts, strict=True)]
 
 
+@answers_unknown
 def decode_masks(
     masks: ArrayLike, *, size: tuple[int, int] | None = None, n_threads: int | None = None
 ) -> NDArray[np.uint8]:
@@ -126,6 +129,7 @@ def decode_masks(
     return pixels.reshape(n, width, height).transpose(0, 2, 1)
 
 
+@answers_unknown
 def mask_areas(masks: ArrayLike, *, size: tuple[int, int] | None = None, n_threads: int | None = None) -> Ints:
     """The number of pixels of each mask.
 
@@ -159,6 +163,7 @@ def mask_areas(masks: ArrayLike, *, size: tuple[int, int] | None = None, n_threa
     return as_masks(masks, "masks", size, n_threads).measure(n_threads)[0]
 
 
+@answers_unknown
 def mask_iou(
     masks_a: ArrayLike,
     masks_b: ArrayLike,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.named_tuples import NamedTuple
@@ -172,6 +173,7 @@ class VocOptions(NamedTuple):
     border: float  # added to differences of corners: 1 for pixel boxes, else 0
 
 
+@answers_unknown
 def voc_map(
     ground_truth: FoundBoxes,
     detections: FoundBoxes,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.decided_differences import decide_tested
@@ -65,6 +66,7 @@ class DifferenceTest(NamedTuple):
         return self.test if isinstance(self.test, str) else getattr(self.test, "__name__", "test")
 
 
+@answers_unknown
 def compare_runs(
     qrels: RankedRows | TrecQrels,
     runs: Mapping[str, Any] | Sequence[Any],

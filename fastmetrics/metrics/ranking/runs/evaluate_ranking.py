@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.weights import WEIGHTS_WANTED
 from fastmetrics._core.parallel import count_threads
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["evaluate_ranking"]
 
 
+@answers_unknown
 def evaluate_ranking(
     qrels: RankedRows | TrecQrels,
     run: RankedRows | TrecRun,

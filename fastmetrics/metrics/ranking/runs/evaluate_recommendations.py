@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.array_types import plain_values
 from fastmetrics._core.columns.weights import as_weights
@@ -35,6 +36,7 @@ LISTS_WANTED = "a list of item lists, or a two-dimensional array of item ids"
 TRUTH_WANTED = "a list of item lists, sets or dicts (item to grade), a CSR matrix, or (indptr, indices[, data])"
 
 
+@answers_unknown
 def evaluate_recommendations(
     relevant: MatrixLike,
     recommended: MatrixLike,

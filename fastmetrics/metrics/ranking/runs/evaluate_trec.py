@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
@@ -136,6 +137,7 @@ class TrecResult(NamedValues[Value]):
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
+    @answers_unknown
     def lines(self, *, per_query: bool = False, summary: bool = True) -> Iterator[str]:
         """Lines as trec_eval prints them: name, query or "all", and value with 4 decimals, separated by tabs.
 
@@ -186,6 +188,7 @@ def format_value(value: Value, *, quote: bool = False) -> str:
     return f"{value:6.4f}" if isinstance(value, float) else str(value)
 
 
+@answers_unknown
 def evaluate_trec(
     qrels: str | os.PathLike[str] | TrecQrels,
     run: str | os.PathLike[str] | TrecRun,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import registry
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
 from fastmetrics._core.metric_spec import MetricSpec
@@ -149,6 +150,7 @@ class RankingResult(NamedValues[float]):
             raise KeyError(f"no {metric!r} in this RankingResult; it has {', '.join(self.values)}")
         return names[0]
 
+    @answers_unknown
     def signature(self, metric: str) -> str:
         """The signature of a value: all that is needed to compute it again.
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.exchange.memory_size import default_memory_limit, format_size
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
@@ -222,6 +223,7 @@ class TrecQrels(TrecFile):
         return self.values
 
 
+@answers_unknown
 def read_run(
     path: str | os.PathLike[str], *, n_threads: int | None = None, progress: Progress | None = None
 ) -> TrecRun:
@@ -273,6 +275,7 @@ def read_run(
     return TrecRun(name, *lines.parse(progress), lines.tag)
 
 
+@answers_unknown
 def read_qrels(
     path: str | os.PathLike[str], *, n_threads: int | None = None, progress: Progress | None = None
 ) -> TrecQrels:

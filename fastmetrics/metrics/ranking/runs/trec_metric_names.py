@@ -9,6 +9,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.registry import Metric, explain_names, list_metrics_of, parse, split_metrics
 from fastmetrics.metrics.ranking.lists.list_measures import KINDS, MEASURE_CHECKS, Measure
 from fastmetrics.metrics.ranking.runs.trec_measures import (
@@ -42,6 +43,7 @@ explain_names(
 RULES = {"ties": "docid", "empty": "zero"}
 
 
+@answers_unknown
 def trec_metric_names(metrics: Metrics | None = None) -> tuple[str, ...]:
     """The names of the values of trec_eval's metrics, in trec_eval's order of output.
 

@@ -17,6 +17,7 @@ from typing import Any, NoReturn, overload
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.metrics.text.inputs.random_access_bytes import (
     CHUNK_BYTES,
@@ -121,6 +122,7 @@ class TextFile(Sequence[str]):
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    @answers_unknown
     def texts(self, start: int, stop: int) -> list[str]:
         """Return the lines start..stop as strings."""
         data, starts, stops = self.lines(start, stop)
@@ -130,6 +132,7 @@ class TextFile(Sequence[str]):
         except UnicodeDecodeError:
             raise_invalid_utf8(self, start, stop)
 
+    @answers_unknown
     def lines(self, start: int, stop: int, lowercase: bool = False) -> LineSpans:
         """Return the lines start..stop, start < stop, as bytes; `lowercase` converts them if they are valid UTF-8."""
         first_mark, last_mark = start // self.lines_per_mark, -(-stop // self.lines_per_mark)
@@ -153,6 +156,7 @@ class TextFile(Sequence[str]):
         stops = stops - (data[np.maximum(stops, 1) - 1] == CARRIAGE_RETURN)
         return LineSpans(data, starts, stops)
 
+    @answers_unknown
     def report(self, n_lines: int) -> None:
         """Call `progress` with the number of lines scored so far."""
         if self.progress is not None:
@@ -160,6 +164,7 @@ class TextFile(Sequence[str]):
                 self.n_reported = self.n_reported % len(self) + n_lines
                 self.progress(f"scoring {os.path.basename(self.name)}", self.n_reported, len(self))
 
+    @answers_unknown
     def title(self, row: int) -> str:
         """The name of a line in error messages."""
         return f"{self.name}, line {row + 1}"
@@ -224,6 +229,7 @@ def index_lines(
     return np.append(marks, position), n_lines
 
 
+@answers_unknown
 def read_segments(
     source: str | os.PathLike[str] | Any, *, name: str | None = None, progress: Progress | None = None
 ) -> TextFile:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import Scratch
 from fastmetrics._kernels.text.tokens import tokenizers as kernels
@@ -53,6 +54,7 @@ def tokenize(
 def tokenize(
     text: ArrayLike, tokenizer: AnyTokenizer = ..., *, lowercase: bool = ...,
 ) -> list[list[str]]: ...  # fmt: skip
+@answers_unknown
 def tokenize(
     text: str | ArrayLike, tokenizer: AnyTokenizer = "13a", *, lowercase: bool = False
 ) -> list[str] | list[list[str]]:
