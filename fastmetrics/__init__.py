@@ -26,6 +26,7 @@ upper_layers.RENDERERS |= {
     "text": f"{__name__}.reporting.text_tables:document_text",
 }
 upper_layers.ENTRY_POINTS |= {
+    "metric string with": f"{__name__}._core.registry.metric_lists:metric_string_with",
     "evaluate": f"{__name__}.engine.evaluate:evaluate",
     "question": f"{__name__}.engine.evaluation.evaluation:Evaluation",
     "plan": f"{__name__}.distributed.plan:plan_question",

@@ -13,7 +13,7 @@ from fastmetrics._core.calls.words import IDEAS
 from support.cases import each_case
 from support.command_line import environment, open_terminal, plain, run, until_closed
 from support.files.command_files import write_command_files
-from support.public_calls import PUBLIC, parameters_of
+from support.types.public_calls import PUBLIC, parameters_of
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")

@@ -1,5 +1,5 @@
 """How public functions are called: words that mean a parameter, answers to unknown keywords, functions compiled alike.
 
 Python and the command line answer from one table of words, `words.py`. May be imported by everything; it imports
-`suggestions.py` and, for an answer alone, the registry. Read `unknown_keywords.py` first.
+`suggestions.py` and `upper_layers.py`. Read `unknown_keywords.py` first.
 """

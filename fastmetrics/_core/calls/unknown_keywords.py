@@ -6,7 +6,6 @@ are compiled with `compile_like` answer by themselves, at a tenth of that.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -14,9 +13,8 @@ from inspect import CO_VARKEYWORDS
 from typing import Any, TypeVar, cast
 
 from fastmetrics._core.calls.words import meant
-from fastmetrics._core.metric_spec import REQUIRED
 from fastmetrics._core.suggestions import MOST_SUGGESTED, PUBLIC_MODULES, similar_words
-from fastmetrics._core.upper_layers import PUBLIC_NAMES
+from fastmetrics._core.upper_layers import PUBLIC_NAMES, ask
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -57,11 +55,11 @@ def answer_to_unknown(word: str, function: Callable[..., Any], own: Any = None) 
     known = [name for name in parameters_of(function) if name not in ("self", "cls")]
     title, place = names_of(function, own)
     near = meant(word, known)
-    if not near and "metrics" in known and (line := metric_string_with(word)) is not None:
+    if not near and "metrics" in known and (line := ask("metric string with", word)) is not None:
         return f"{title}() has no argument {word!r}; it stands in the metric string: write {line!r}"
     if not near:
-        spelled = {name.lower(): name for name in known}
-        near = [spelled[name] for name in similar_words(word.lower(), spelled)]
+        written = {name.lower(): name for name in known}
+        near = [written[name] for name in similar_words(word.lower(), written)]
     if near:
         return f"{title}() has no argument {word!r}; did you mean {ask_for(near)}?"
     listed = f"it has {', '.join(known)}" if known else "it takes none"
@@ -82,24 +80,8 @@ def names_of(function: Callable[..., Any], own: Any) -> tuple[str, str | None]:
     first, package = name.partition(".")[0], function.__module__.split(".")[1]
     if package not in PUBLIC_MODULES and first in PUBLIC_NAMES:
         return name, f"fastmetrics.{name}"
-    for module in (package,) if package in PUBLIC_MODULES else PUBLIC_MODULES:
+    own_modules = (package, function.__module__.partition(".")[2])
+    for module in own_modules if package in PUBLIC_MODULES else PUBLIC_MODULES:
         if first in getattr(sys.modules.get(f"fastmetrics.{module}"), "__all__", ()):
             return f"{module}.{name}", f"fastmetrics.{module}.{name}"
     return name, None
-
-
-def metric_string_with(word: str) -> str | None:
-    """A metric string with the parameter that a word means: parameters of metrics are no arguments of `evaluate`."""
-    from fastmetrics._core.registry.registration import known_specs
-
-    examples: dict[str, str] = {"k": "ndcg@10"}
-    forms = (form for spec in known_specs().values() for form in spec.forms)
-    for spec in sorted(forms, key=lambda form: form.exchange != "none"):
-        for name in spec.parameters:
-            values = (re.search(rf"\b{name}=(\[.*?\]|[^,()]+)", variant) for variant in spec.variants)
-            value = next(filter(None, values), None)
-            if value is not None:
-                cutoff = "@10" if spec.cutoff == REQUIRED else ""
-                examples.setdefault(name, f"{spec.base_name}({value[0]}){cutoff}")
-    names = [word] if word in examples else meant(word, examples)
-    return examples[names[0]] if names else None

@@ -73,7 +73,7 @@ IDEAS = {
     "sampling_rate": "negative_sampling_rate downsampling_rate",
     "multioutput": "multi_output",
     "hypotheses hypothesis": "predictions prediction preds candidates candidate systems translations translation sys",
-    "references reference": "refs ref targets target",
+    "references": "refs ref reference targets target",
     "lowercase": "lower lc do_lower_case",
     "tokenize tokenizer": "tok tokenization",
     "smooth": "smooth_method smoothing smoothing_function",
@@ -123,3 +123,9 @@ def meant(word: str, known: Iterable[str]) -> list[str]:
     if not set(found) & set(known) and word in f"{OF_MODELS} {ALSO_OF_MODELS}".split():
         found = OF_MODELS.split()
     return [name for name in dict.fromkeys(found) if name in known and name != word]
+
+
+def ask_meant(word: str, known: Iterable[str]) -> str:
+    """The end of an error: which of the known names is meant; empty if none is."""
+    near = meant(word, known)
+    return f"; did you mean {' or '.join(f'{name}=' for name in near)}?" if near else ""

@@ -7,7 +7,7 @@ to type; `arguments.py` reads what stands in the parentheses; `metric_lists.py` 
 `metric_table.py` lists all metrics. `plot_registry.py` is the list of plots.
 """
 
-from fastmetrics._core.registry.arguments import GROUP_ROLE, column_roles, may_be_several
+from fastmetrics._core.registry.arguments import column_roles, may_be_several
 from fastmetrics._core.registry.metric_lists import (
     Metrics,
     default_metrics,
@@ -28,7 +28,7 @@ from fastmetrics._core.registry.registration import (
 from fastmetrics._core.registry.resolver import explain_names, find_spec
 
 __all__ = [
-    "GROUP_ROLE", "Metric", "MetricTable", "Metrics", "column_roles", "default_metrics", "explain_names", "find_spec",
+    "Metric", "MetricTable", "Metrics", "column_roles", "default_metrics", "explain_names", "find_spec",
     "import_plugin", "is_own", "known_specs", "list_metrics", "list_metrics_of", "may_be_several",
     "metric", "metric_form", "parse", "read_metrics", "replace_spec", "split_metrics",
 ]  # fmt: skip

@@ -6,12 +6,17 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from fastmetrics._core.calls.words import meant
 from fastmetrics._core.group_stat import STAT_DEFAULTS
+from fastmetrics._core.kinds import GROUP_ROLE
 from fastmetrics._core.metric_spec import MetricSpec
 from fastmetrics._core.metric_strings import read_columns
-from fastmetrics._core.suggestions import suggest
+from fastmetrics._core.registry.registration import find_spelling
+from fastmetrics._core.suggestions import ask_for, suggest
 
-GROUP_ROLE = "group"  # the role of the keys by which the hash exchange brings rows together
+CUTOFF_WORD = "k"
+# Arguments of `evaluate` that are no parameters of a metric.
+OF_QUESTIONS = ("weight", "where", "by", "unit", "ci", "seed", "n_threads")
 
 
 def choose_form(forms: Sequence[MetricSpec], model_roles: Sequence[str]) -> MetricSpec:
@@ -60,8 +65,7 @@ def read_arguments(form: MetricSpec, spec: MetricSpec, keywords: dict[str, ast.e
     for name, written in keywords.items():
         if name not in parameters_of(form) and name not in roles:
             known = known_words(spec)
-            advice = spec.near_names.get(f"{spec.base_name}({name})")
-            advice = advice or (suggest(name, known) if known else "it has none")
+            advice = spec.near_names.get(f"{spec.base_name}({name})") or advice_for_word(spec, name, written, known)
             if name in known:
                 *others, last = [word for word in keywords if word in known]
                 kinds = "scores, predicted labels or probabilities"
@@ -78,6 +82,24 @@ def read_arguments(form: MetricSpec, spec: MetricSpec, keywords: dict[str, ast.e
             check_argument(form, name, value)
         arguments[name] = value
     return arguments
+
+
+def advice_for_word(spec: MetricSpec, word: str, written: ast.expr, known: list[str]) -> str:
+    """What to type for a parameter that a metric does not have."""
+    near, others = meant(word, known), meant(word, OF_QUESTIONS) or ([word] if word in OF_QUESTIONS else [])
+    if near:
+        return ask_for(near)
+    if (word == CUTOFF_WORD or meant(word, [CUTOFF_WORD])) and has_cutoff(spec.base_name):
+        number = written.value if isinstance(written, ast.Constant) and isinstance(written.value, int) else 10
+        return f"write '{spec.base_name}@{number}'"
+    if others:
+        return f"it is an argument of the whole question, {others[0]}="
+    return suggest(word, known) if known else "it has none"
+
+
+def has_cutoff(name: str) -> bool:
+    """Is there a metric of this name that has a cutoff?"""
+    return find_spelling(name, True) is not None
 
 
 def check_argument(spec: MetricSpec, name: str, value: Any) -> None:

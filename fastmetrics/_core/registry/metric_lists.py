@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from fastmetrics._core.calls.words import meant
 from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, SCORE_ROLE
 from fastmetrics._core.metric_spec import REQUIRED
 from fastmetrics._core.registry.metric_table import list_metrics
@@ -116,6 +117,21 @@ def advice_for_attribute(name: str) -> str:
         call = "" if function is None else f": fm.{function.__name__}"
         return f"{call}; in a metric list: {repr(metric)!r}"
     return "".join(f"; did you mean {own!r}?" for own in get_close_matches(name, PUBLIC_NAMES, n=1))
+
+
+def metric_string_with(word: str) -> str | None:
+    """A metric string with the parameter that a word means: parameters of metrics are no arguments of `evaluate`."""
+    examples: dict[str, str] = {"k": "ndcg@10"}
+    forms = (form for spec in known_specs().values() for form in spec.forms)
+    for spec in sorted(forms, key=lambda form: form.exchange != "none"):
+        for name in spec.parameters:
+            values = (re.search(rf"\b{name}=(\[.*?\]|[^,()]+)", variant) for variant in spec.variants)
+            value = next(filter(None, values), None)
+            if value is not None:
+                cutoff = "@10" if spec.cutoff == REQUIRED else ""
+                examples.setdefault(name, f"{spec.base_name}({value[0]}){cutoff}")
+    names = [word] if word in examples else meant(word, examples)
+    return examples[names[0]] if names else None
 
 
 def default_metrics(columns: Mapping[str, Any], *, compared: bool = False) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, ValuesView
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.kinds import MODEL_ROLES
 from fastmetrics._core.metric_spec import EXCHANGES, MetricSpec
 from fastmetrics._core.registry.parsed_metric import parse
@@ -124,6 +125,7 @@ def cells_of(spec: MetricSpec) -> dict[str, str]:
     return dict(zip(COLUMNS, cells, strict=True))
 
 
+@answers_unknown
 def list_metrics(
     *, family: str | None = None, target: str | None = None, exchange: str | None = None
 ) -> MetricTable:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.immutable import EMPTY
-from fastmetrics._core.kinds import CLASSES, Kind, Roles
+from fastmetrics._core.kinds import CLASSES, GROUP_ROLE, Kind, Roles
 from fastmetrics._core.metric_spec import (
     CUTOFF,
     DIRECTIONS,
@@ -25,7 +25,6 @@ from fastmetrics._core.metric_spec import (
     IntervalSpec,
     MetricSpec,
 )
-from fastmetrics._core.registry.arguments import GROUP_ROLE
 from fastmetrics._core.registry.spellings import key_of
 from fastmetrics._core.registry.statistics import check_statistic
 from fastmetrics._core.statistic import Statistic, Value

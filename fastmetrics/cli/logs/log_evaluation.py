@@ -38,7 +38,7 @@ def read_metrics(
     if text is None:
         role = model_roles[0]
         return default_metrics(grouped=grouped, target="binary" if role == SCORE_ROLE else role)
-    from fastmetrics._core.registry import GROUP_ROLE
+    from fastmetrics._core.kinds import GROUP_ROLE
     from fastmetrics.engine.plan.metric_plan import make_plan
 
     try:

@@ -9,8 +9,15 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns.row_blocks import Output
-from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
-from fastmetrics._core.registry import GROUP_ROLE, Metric
+from fastmetrics._core.kinds import (
+    GROUP_ROLE,
+    LABEL_ROLE,
+    MODEL_ROLES,
+    PREDICTION_ROLE,
+    PROBABILITIES_ROLE,
+    SCORE_ROLE,
+)
+from fastmetrics._core.registry import Metric
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.native_columns import NativeColumn, is_native
 from fastmetrics.engine.plan.slice_bins import SliceBins, read_bins

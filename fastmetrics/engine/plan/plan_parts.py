@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Kind
-from fastmetrics._core.registry import GROUP_ROLE, Metric
+from fastmetrics._core.kinds import GROUP_ROLE, LABEL_ROLE, SCORE_ROLE, Kind
+from fastmetrics._core.registry import Metric
 from fastmetrics.engine.plan.column_names import (
     KEYWORD_ROLES,
     ColumnNames,

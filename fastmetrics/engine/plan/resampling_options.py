@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.kinds import GROUP_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.registry import GROUP_ROLE
 from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, as_key, format_key, with_text_names
 from fastmetrics.engine.plan.metric_plan import Plan
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.calls.words import ask_meant
 from fastmetrics._core.columns import class_labels, validation
 from fastmetrics._core.option_numbers import integer_value
 from fastmetrics._core.parallel import count_threads
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["silhouette_samples", "silhouette_score"]
 
 PRECOMPUTED = "precomputed"
+OWN_OPTIONS = ("sample_size", "random_state", "n_threads", "progress")
 COSINE = "cosine"
 # The squared Euclidean distance of two unit vectors is twice their cosine distance.
 KINDS = {
@@ -246,7 +248,8 @@ def check_metric(metric: Any, options: dict[str, Any]) -> None:
         advice = "; for another distance pass a function, or the matrix of distances with metric='precomputed'"
         raise validation.OptionError(f"metric must be one of {allowed}; found {metric!r}{advice}")
     if options and (metric in (PRECOMPUTED, distance_blocks.HAVERSINE) or metric in KINDS):
-        raise TypeError(f"metric {metric!r} has no option {next(iter(options))!r}")
+        word = next(iter(options))
+        raise TypeError(f"metric {metric!r} has no option {word!r}{ask_meant(word, OWN_OPTIONS)}")
 
 
 def choose_rows(rows: int, sample_size: int, random_state: Any) -> np.ndarray:

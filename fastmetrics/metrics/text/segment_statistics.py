@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
+from fastmetrics._core.calls.words import ask_meant
 from fastmetrics._core.columns import validation
 from fastmetrics.metrics.text.text_metric import (
     CorpusMetric,
@@ -170,4 +171,5 @@ def check_option_names(metric: str, make_metric: Any, options: dict[str, Any]) -
     allowed = list(signature(make_metric).parameters)
     for name in options:
         if name not in allowed:
-            raise TypeError(f"metric {metric!r} has no option {name!r}; it has {', '.join(allowed)}")
+            advice = ask_meant(name, [*allowed, "n_threads"]) or f"; it has {', '.join(allowed)}"
+            raise TypeError(f"metric {metric!r} has no option {name!r}{advice}")

@@ -12,7 +12,7 @@ from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.calls.words import IDEAS, meant
 from fastmetrics._core.registry import parse
 from support.cases import assert_raises, each_case
-from support.public_calls import CONSTRUCTED, PUBLIC, parameters_of, takes_any_keyword
+from support.types.public_calls import CONSTRUCTED, PUBLIC, parameters_of, takes_any_keyword
 
 WORDS = list(dict.fromkeys(word for idea, words in IDEAS.items() for word in f"{idea} {words}".split()))
 ASKED = {name: call for name, call in PUBLIC.items() if not takes_any_keyword(call)}
@@ -42,8 +42,8 @@ def object_of(name):
 def test_nearly_all_calls_are_asked():
     assert len(ASKED) > 200
     assert PUBLIC.keys() - ASKED.keys() == {
-        "Difference.replace", "Evaluation.replace", "Evaluation.run", "segment_statistics", "silhouette_samples",
-        "silhouette_score",
+        "Difference.replace", "Evaluation.replace", "Evaluation.run", "distributed.processes.evaluate",
+        "segment_statistics", "silhouette_samples", "silhouette_score",
     }  # fmt: skip
 
 
@@ -111,6 +111,34 @@ def test_parameters_of_metrics_stand_in_metric_strings(word, line):
         assert line in text
         found = re.search(r"write '(.*)'$", text)
         assert parse(found[1])
+
+
+QUESTION = fm.Evaluation("auc", label="y", score="s")
+
+
+@each_case(("call", "options", "meant_by"), [
+    (QUESTION.replace, {"groups": "u"}, "group="),
+    (lambda **own: QUESTION.run(LOG, **own), {"n_jobs": 2}, "n_threads="),
+    (lambda **own: fm.segment_statistics("bleu", ["a"], ["a"], **own), {"tok": "13a"}, "tokenize="),
+    (lambda **own: fm.segment_statistics("bleu", ["a"], ["a"], **own), {"n_jobs": 2}, "n_threads="),
+    (lambda **own: fm.silhouette_score([[1], [2], [4]], [0, 0, 1], **own), {"seed": 2}, "random_state="),
+])  # fmt: skip
+def test_calls_that_pass_keywords_on_answer_too(call, options, meant_by):
+    assert error_of(call, **options).endswith(f"; did you mean {meant_by}?")
+
+
+@each_case(("text", "answer"), [
+    ("auc(max_fp=0.1)", "did you mean 'max_fpr'?"), ("ndcg(top_k=20)", "write 'ndcg@20'"),
+    ("ndcg(k=5)", "write 'ndcg@5'"), ("recall(cutoff=5)", "write 'recall@5'"), ("ndcg(topk=x)", "write 'ndcg@10'"),
+    ("f1(averaging=macro)", "did you mean 'average'?"), ("gauc(groups=u)", "did you mean 'group'?"),
+    ("logloss(y_true=y)", "did you mean 'label'?"), ("auc(sample_weight=w)", "the whole question, weight="),
+    ("auc(weight=w)", "the whole question, weight="), ("logloss(k=3)", "known: "),
+    ("hr(topk=3)@10", "write 'hr@3'"), ("auc(foo=1)", "known: max_fpr, "),
+])  # fmt: skip
+def test_parameters_in_metric_strings_are_answered_from_the_same_table(text, answer):
+    with pytest.raises(ValueError, match="has no parameter") as caught:
+        parse(text)
+    assert answer in str(caught.value)
 
 
 def test_errors_of_the_function_stay():

@@ -7,13 +7,16 @@ from typing import Any
 
 import fastmetrics as fm
 import fastmetrics.dask
-import fastmetrics.distributed
+import fastmetrics.distributed.processes
 import fastmetrics.extend
 import fastmetrics.ray
 import fastmetrics.spark
 import fastmetrics.testing
 
-MODULES = (fm, fastmetrics.dask, fastmetrics.extend, fastmetrics.ray, fastmetrics.spark, fastmetrics.testing)
+MODULES = (
+    fm, fastmetrics.dask, fastmetrics.distributed.processes, fastmetrics.extend, fastmetrics.ray, fastmetrics.spark,
+    fastmetrics.testing,
+)  # fmt: skip
 # Classes that users construct; the others are results.
 CONSTRUCTED = (
     fm.Accumulator, fm.COCO, fm.COCOeval, fm.Evaluation, fm.ScoreOrder, fm.Task, fm.TrainingMetrics
@@ -31,7 +34,7 @@ def takes_any_keyword(call: Callable[..., Any]) -> bool:
 def calls_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
     """The public calls of a module by the name that errors have."""
     found = {}
-    start = "" if module is fm else f"{module.__name__.rpartition('.')[2]}."
+    start = "" if module is fm else f"{module.__name__.removeprefix('fastmetrics.')}."
     for name in module.__all__:
         own = getattr(module, name)
         if inspect.isfunction(own):
