@@ -10,7 +10,7 @@ from fastmetrics._core import registry
 from fastmetrics._core.columns.validation import check_flag, check_option
 from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
 from fastmetrics._core.immutable import freeze
-from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES
+from fastmetrics._core.kinds import GROUP_ROLE, LABEL_ROLE, MODEL_ROLES
 from fastmetrics._core.results.slice_order import check_count
 from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS
 from fastmetrics.engine.evaluation.options import option as kinds
@@ -69,7 +69,7 @@ def with_default_metrics(values: dict[str, Any], compared: bool) -> dict[str, An
 
 def default_metrics_of(values: Values, compared: bool) -> tuple[str, ...]:
     """The default metrics of columns by keyword, in their shortest form."""
-    own_roles = (LABEL_ROLE, registry.GROUP_ROLE, *MODEL_ROLES, *KEYWORD_ROLES)
+    own_roles = (LABEL_ROLE, GROUP_ROLE, *MODEL_ROLES, *KEYWORD_ROLES)
     columns = {role: values.get(role) for role in own_roles} | dict(values.get("roles") or {})
     roles = named_model_roles(*(columns[role] for role in MODEL_ROLES))
     return tuple(map(repr, registry.read_metrics(registry.default_metrics(columns, compared=compared), roles)))
