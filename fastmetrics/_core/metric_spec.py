@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.kinds import (
     LABEL_ROLE,
     MODEL_ROLES,
@@ -253,6 +254,7 @@ class MetricSpec:
         """This entry and those of the same metric for other columns of a model."""
         return (self, *self.other_forms)
 
+    @answers_unknown
     def other_form(self, model_role: str) -> MetricSpec | None:
         """The entry of the same metric for another role of a model's columns."""
         return next((form for form in self.other_forms if form.model_role == model_role), None)

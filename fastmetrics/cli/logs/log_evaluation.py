@@ -74,7 +74,7 @@ def examples_of_target(target: str) -> str:
 
 def example_gate_metric() -> str:
     """A metric for the examples of gates, from the registry too."""
-    return next(name for name, spec in fastmetrics.list_metrics(exchange="range").items() if spec.default)
+    return str(next(name for name, spec in fastmetrics.list_metrics(exchange="range").items() if spec.default))
 
 
 class LogCommand(Command):
