@@ -4,23 +4,18 @@ Provisional: names may still change. A metric that is registered here works in e
 merging, memory limits, Spark and the command line. `fastmetrics.testing.check_metric` checks it. Nothing in the package
 imports this module. The guide is docs/extending.md.
 
-A statistic says which rows have to meet: none (`RowStatistic`), those of a group (`GroupStatistic`,
-`GroupKeyStatistic`), or those of neighbouring scores (`ScoreRangeStatistic`). Its methods get columns by role, as NumPy
-arrays.
+A mean over rows is a function of the columns (`row_mean`). Other metrics have a statistic, which says which rows have
+to meet: none (`RowStatistic`), those of a group (`GroupStatistic`, `GroupKeyStatistic`), or those of neighbouring
+scores (`ScoreRangeStatistic`). Its methods get columns by role, as NumPy arrays.
 
 Examples
 --------
 >>> import fastmetrics as fm
->>> from fastmetrics.extend import Real, RowStatistic, divide, metric
->>> class Margins(RowStatistic):
-...     sums = ("margin", "rows")
-...
-...     def terms(self, columns):
-...         return {"margin": columns.price - columns.cost, "rows": 1}
->>> @metric("mean_margin", exchange="none", statistics=Margins(), roles={"price": Real(), "cost": Real()})
-... def mean_margin(parameters, sums):
+>>> from fastmetrics.extend import Real, row_mean
+>>> @row_mean("mean_margin", roles={"price": Real(), "cost": Real()})
+... def mean_margin(columns):
 ...     'The mean of price minus cost.'
-...     return divide(sums["margin"], sums["rows"])
+...     return columns.price - columns.cost
 >>> log = {"price": [3.0, 5.0], "unit_cost": [1.0, 4.0]}
 >>> fm.evaluate(log, ["mean_margin"], roles={"price": "price", "cost": "unit_cost"})["mean_margin"]
 1.5
@@ -29,7 +24,7 @@ Examples
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -57,9 +52,10 @@ from fastmetrics._core.kinds import (
     Vector,
 )
 from fastmetrics._core.registry import metric
+from fastmetrics._core.registry.registration import own_metrics_with
 from fastmetrics._core.state import Fields, Sums
 from fastmetrics._core.state import exact_sum as sum_field
-from fastmetrics._core.statistic import AdditiveStatistic, Positioned, Value
+from fastmetrics._core.statistic import AdditiveStatistic, Positioned, Value, many_quotients
 from fastmetrics._core.suggestions import list_public
 from fastmetrics._core.tables.group_tables import GroupTableStatistic, KeysOfGroups
 from fastmetrics._kernels.columns import column_checks
@@ -87,6 +83,7 @@ __all__ = [
     "exact_sum",
     "finalise_group_mean",
     "metric",
+    "row_mean",
 ]  # fmt: skip
 __dir__ = list_public(globals())
 
@@ -131,6 +128,11 @@ class Columns:
         weights = None if self.weights is None else self.weights[where]
         return Columns({role: column[where] for role, column in self.by_role.items()}, weights)
 
+    def each(self) -> Iterator[Columns]:
+        """The columns of each group."""
+        edges = [*self.starts.tolist(), self.rows] if self.starts is not None else []
+        return (self.select(slice(*bounds)) for bounds in pairwise(edges))
+
 
 @cache
 def fields_of_sums(names: tuple[str, ...]) -> Fields:
@@ -162,9 +164,9 @@ class RowStatistic(AdditiveStatistic):
 
     @abstractmethod
     def terms(self, columns: Columns) -> Mapping[str, Any]:
-        """The terms of every row by the name of their sum: arrays, or one number for all rows.
+        """The terms by the name of their sum: arrays with one value for each row, which depends on that row alone.
 
-        Terms have to depend on their own row alone.
+        The engine adds them up: a sum of them is an error. Rows are counted by `np.ones(columns.rows)`.
         """
 
     @property
@@ -181,16 +183,107 @@ class RowStatistic(AdditiveStatistic):
         """Add the terms of some columns, which begin at row `start` of `rows`."""
         terms = self.terms(columns)
         if terms.keys() != set(self.sums):
-            raise ValueError(f"terms of {self!r} must be those of {', '.join(self.sums)}; found {', '.join(terms)}")
+            raise ValueError(
+                f"{named(self)}terms of {self!r} must be those of {', '.join(self.sums)}; found {', '.join(terms)}"
+            )
         for name in self.sums:
-            values = np.ascontiguousarray(terms[name], np.float64)
-            if values.shape != (columns.rows,):  # one number for all rows
-                values = np.ascontiguousarray(np.broadcast_to(values, (columns.rows,)))
+            values = one_for_each(terms[name], columns.rows, "row", self, f"term {name!r}")
             row = first_infinite(values)
             if row is not None:
                 at = rows.row_number(start + row)
-                raise ValueError(f"{name} of {self!r} is {values[row]} at row {at}: terms are finite")
+                raise ValueError(f"{named(self)}{name} of {self!r} is {values[row]} at row {at}: terms are finite")
             sum_kernels.sum_values(values, columns.weights, state.sum_of(name))
+
+
+def one_for_each(found: Any, n: int, of_what: str, statistic: Any, what: str) -> np.ndarray:
+    """The values that a statistic returned, one for each row or group; a number or another length is an error.
+
+    A number is refused also where there is one row: a sum of all rows is wrong in the next block.
+    """
+    values = np.ascontiguousarray(found, np.float64) if np.ndim(found) else np.asarray(found)
+    if np.ndim(found) == 1 and values.shape[0] == n:
+        return values
+    shown = f"the number {found!s}" if np.ndim(found) == 0 else f"an array of shape {np.shape(found)}"
+    raise ValueError(
+        f"{named(statistic)}{what} of {statistic!r} must be an array with one value for each {of_what}; found {shown} "
+        f"for {n:,} {of_what}s. The engine adds them up: leave out .sum() and .mean()"
+        + (", and count rows by np.ones(columns.rows)" if of_what == "row" else "")
+    )
+
+
+def named(statistic: Any) -> str:
+    """The metrics that have the statistic, for an error; empty if none is registered in this process."""
+    names = own_metrics_with(statistic)
+    return f"metric {', '.join(names)}: " if names else ""
+
+
+class RowMean(RowStatistic):
+    """The statistic of `row_mean`: the sums of what a function of the columns returns."""
+
+    __slots__ = ("function",)
+    sums = ("numerator", "denominator")
+
+    def __init__(self, function: Callable[[Columns], Any]) -> None:
+        self.function = function
+
+    def __repr__(self) -> str:
+        return self.function.__name__
+
+    def terms(self, columns: Columns) -> Mapping[str, Any]:
+        found = self.function(columns)
+        numerator, denominator = found if isinstance(found, tuple) else (found, np.ones(columns.rows))
+        return {"numerator": numerator, "denominator": denominator}
+
+
+def row_mean(name: str, *, roles: Mapping[str, Kind], **options: Any) -> Callable[[Callable[[Columns], Any]], Any]:
+    """Register a function of the columns as a metric: the mean over rows of the values that it returns.
+
+    If it returns a pair of arrays, the metric is the ratio of their sums. Weights of rows are factors of both. The
+    first line of the docstring is the summary.
+
+    Parameters
+    ----------
+    name : str
+        The name of the metric.
+    roles : dict of str to Kind
+        The columns that the function reads.
+    **options
+        `undefined`, `direction`, `scale` and others of `metric`.
+
+    Returns
+    -------
+    decorator
+        It returns the function as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fastmetrics as fm
+    >>> from fastmetrics.extend import Binary, row_mean
+    >>> @row_mean("conversions_per_click", roles={"click": Binary(), "conversion": Binary()}, direction="none")
+    ... def conversions_per_click(columns):
+    ...     'The share of clicked rows with a conversion.'
+    ...     return columns.click & columns.conversion, columns.click
+    >>> log = {"clicked": [1, 1, 0, 1], "bought": [1, 0, 0, 0]}
+    >>> fm.evaluate(log, "conversions_per_click(click=clicked, conversion=bought)").results[0].value
+    0.3333333333333333
+    """
+
+    def register(function: Callable[[Columns], Any]) -> Callable[[Columns], Any]:
+        def finalise(parameters: dict[str, Any], sums: Sums) -> float:
+            return divide(sums["numerator"], sums["denominator"])
+
+        for attribute in ("__doc__", "__module__", "__name__", "__qualname__"):
+            setattr(finalise, attribute, getattr(function, attribute))
+        options.setdefault("many", many_quotients(numerator_and_denominator))
+        metric(name, exchange="none", statistics=RowMean(function), roles=dict(roles), **options)(finalise)
+        return function
+
+    return register
+
+
+def numerator_and_denominator(parameters: dict[str, Any], sums: Any) -> tuple[Any, Any]:
+    return sums.number("numerator"), sums.number("denominator")
 
 
 def first_infinite(values: np.ndarray) -> int | None:
@@ -212,12 +305,21 @@ class GroupStatistic(GroupMean):
 
     def values(self, groups: Columns) -> np.ndarray:
         """The value of every group; `groups.starts` are their first rows. By default `value` of each."""
-        edges = [*groups.starts.tolist(), groups.rows] if groups.starts is not None else []
-        return np.array([self.value(groups.select(slice(*bounds))) for bounds in pairwise(edges)], np.float64)
+        return np.array([one_number(self.value(group), self) for group in groups.each()], np.float64)
 
     def value_per_group(self, groups: GroupRows) -> np.ndarray:
         columns = columns_of(groups.labels, groups.scores, groups.others, groups.weights, groups.starts)
-        return np.asarray(self.values(columns), np.float64)
+        return one_for_each(self.values(columns), groups.starts.shape[0], "group", self, "values")
+
+
+def one_number(found: Any, statistic: Any) -> float:
+    """The value of a group; an array is an error."""
+    if np.ndim(found):
+        raise ValueError(
+            f"{named(statistic)}value of {statistic!r} must be one number for a group; found an array of shape "
+            f"{np.shape(found)}"
+        )
+    return float(found)
 
 
 class GroupKeyStatistic(GroupTableStatistic):
@@ -241,6 +343,11 @@ class GroupKeyStatistic(GroupTableStatistic):
         columns = columns_of(groups.labels, groups.scores, groups.others, groups.weights, groups.starts)
         rows, keys = self.entries(columns)
         rows = np.asarray(rows, np.int64)
+        if np.shape(rows) != np.shape(keys) or np.ndim(rows) != 1:
+            raise ValueError(
+                f"{named(self)}entries of {self!r} must be row numbers and as many keys; found arrays of shape "
+                f"{np.shape(rows)} and {np.shape(keys)}"
+            )
         numbers = np.searchsorted(groups.starts, rows, "right") - 1
         return KeysOfGroups(numbers, np.ascontiguousarray(keys, np.int64), np.ones(rows.shape[0], np.int64))
 
@@ -343,6 +450,8 @@ def cumulative_sums(columns: Columns, counted: Any) -> np.ndarray:
     counted = np.asarray(counted, bool)
     if columns.starts is None:
         raise ValueError("columns have no starts: cumulative sums are those of ranges or groups")
+    if counted.shape != (columns.rows,):
+        raise ValueError(f"counted must have one value for each of {columns.rows} rows; found shape {counted.shape}")
     ends = np.append(columns.starts[1:], columns.rows) - 1
     if columns.weights is None:
         sums: np.ndarray = np.cumsum(counted)[ends]

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastmetrics._core.named_tuples import NamedTuple
 
-CheckFunction = Callable[[random.Random], None]
+CheckFunction = Callable[[random.Random], object]
 
 
 class SelfCheck(NamedTuple):
@@ -19,7 +19,7 @@ class SelfCheck(NamedTuple):
     run: CheckFunction
 
 
-def without_seed(run: Callable[[], None]) -> CheckFunction:
+def without_seed(run: Callable[[], object]) -> CheckFunction:
     """A check that draws nothing."""
     return lambda _: run()
 

@@ -8,7 +8,8 @@ promises of a public function, `sample_logs.py` the data.
 Examples
 --------
 >>> from fastmetrics.testing import check_metric, function_checks, metric_checks
->>> check_metric("ctr")
+>>> check_metric("ctr")[0].promise
+'The same rows in another order give the same report'
 >>> [name for name, check in metric_checks("ctr")][:3]
 ['row_order', 'threads', 'batches']
 """

@@ -10,42 +10,104 @@ import numpy as np
 from fastmetrics._core.named_tuples import NamedTuple
 
 
+class DoesNotApply(Exception):  # noqa: N818 - no error
+    """A check says why it has nothing to check."""
+
+
 class Check(NamedTuple):
-    """The name of a check, and a function without arguments that raises AssertionError if the check fails."""
+    """The name of a check, and a function without arguments that raises AssertionError if the check fails.
+
+    The function returns what it did: the number of cases, and why others were not checked.
+    """
 
     name: str
-    run: Callable[[], None]
+    run: Callable[[], Passed]
 
 
-def make_checks(subject: str, functions: Sequence[Callable[[Any], None]], cases: Callable[[], Any]) -> Iterator[Check]:
-    """A check for each function; it is called with every case. Cases are made when a check runs."""
+class Passed(NamedTuple):
+    """A check that passed: its name, the promise, the number of cases, and why the others were not checked."""
 
-    def bind(function: Callable[[Any], None]) -> Callable[[], None]:
-        def run() -> None:
+    name: str
+    promise: str
+    cases: int
+    left_out: str = ""
+
+
+class PassedChecks(tuple[Passed, ...]):
+    """The checks that a metric or function passed, one `Passed` each; printed as a table."""
+
+    subject: str
+
+    def __repr__(self) -> str:
+        done = [check for check in self if check.cases]
+        lines = [f"{self.subject} passed {len(done)} checks in {sum(check.cases for check in done)} cases"]
+        width = max((len(check.name) for check in self), default=0)
+        lines += [f"  {check.name:<{width}}  {check.cases:>3}  {check.promise}" for check in done]
+        lines += [f"  {check.name:<{width}}    -  not checked: {check.left_out}" for check in self if not check.cases]
+        return "\n".join(lines)
+
+
+def make_checks(
+    subject: str,
+    functions: Sequence[Callable[[Any], None]],
+    cases: Callable[[], Any],
+    shorter: Callable[[Any, str], Iterator[tuple[Any, str]]] | None = None,
+    what: str = "",
+) -> Iterator[Check]:
+    """A check for each function; it is called with every case. Cases are made when a check runs.
+
+    A case that fails is tried with fewer rows: `shorter` yields such cases, each with its rows in words.
+    """
+
+    def bind(function: Callable[[Any], None]) -> Callable[[], Passed]:
+        def run() -> Passed:
+            count, left_out = 0, ""
             for case in cases():
                 try:
                     function(case)
+                    count += 1
+                except DoesNotApply as reason:
+                    left_out = str(reason)
                 except Exception as error:
-                    found = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
+                    found = failure(function, case, error)
                     raise AssertionError(f"{subject}: check {function.__name__} failed for {case}: {found}") from error
+            promise = (function.__doc__ or "").partition("\n")[0].rstrip(".")
+            return Passed(function.__name__ + what, promise, count, left_out or "it has no such case")
 
         return run
+
+    def failure(function: Callable[[Any], None], case: Any, error: Exception) -> str:
+        """What failed, with the first rows of the sample log that are enough for it."""
+        for few, rows in shorter(case, function.__name__) if shorter else ():
+            try:
+                function(few)
+            except Exception as smaller:  # noqa: BLE001 - another error is no smaller case of this one
+                if type(smaller) is type(error):
+                    return f"{words_of(smaller)}; {rows}"
+        return words_of(error)
 
     for function in functions:
         yield Check(function.__name__, bind(function))
 
 
-def run_all(subject: str, checks: Iterator[Check]) -> None:
-    """Run all checks; raise one AssertionError that has the failures of all."""
-    failures = []
+def words_of(error: Exception) -> str:
+    return str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
+
+
+def run_all(subject: str, checks: Iterator[Check]) -> PassedChecks:
+    """Run all checks, and return what they did; raise one AssertionError that has the failures of all."""
+    failures, passed = [], []
     for _, run in checks:
         try:
-            run()
+            passed.append(run())
         except AssertionError as error:
             failures.append(error)
     if failures:
         lines = "\n".join(map(str, failures))
         raise AssertionError(f"{subject} fails {len(failures)} checks:\n{lines}") from failures[0]
+    done = PassedChecks(passed)
+    done.subject = subject
+    return done
 
 
 def require(condition: object, message: str) -> None:

@@ -13,7 +13,15 @@ import numpy as np
 
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.undefined import UndefinedMetricWarning
-from fastmetrics.testing.comparing import Check, make_checks, require, require_equal, require_error, run_all
+from fastmetrics.testing.comparing import (
+    Check,
+    PassedChecks,
+    make_checks,
+    require,
+    require_equal,
+    require_error,
+    run_all,
+)
 from fastmetrics.testing.function_cases import FunctionCase, checked_values, function_case
 from fastmetrics.testing.function_texts import argument_kinds, docstring
 from fastmetrics.testing.sample_logs import Log, click_log, select
@@ -218,6 +226,6 @@ def function_checks(function: Callable[..., Any]) -> Iterator[Check]:
 
 
 @answers_unknown
-def check_function(function: Callable[..., Any]) -> None:
-    """Run all checks of a public function; provisional. Raises one AssertionError with all failures."""
-    run_all(function.__name__, function_checks(function))
+def check_function(function: Callable[..., Any]) -> PassedChecks:
+    """Run all checks of a public function, and return what they did; provisional. Raises one AssertionError for all."""
+    return run_all(function.__name__, function_checks(function))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from math import isnan
 from typing import Any
@@ -15,6 +16,9 @@ from fastmetrics.engine.plan.column_names import format_key, key_columns
 from fastmetrics.testing.sample_logs import Log, sample_log, select
 
 ROWS = 2000
+FEWER_ROWS = (2, 3, 5, 10, 30, 100, 300)
+OF_THE_LOG = ("row_order", "threads", "batches", "unit_weights", "repeated_rows", "inputs_are_kept", "slices",
+              "accumulators", "function_agrees")  # fmt: skip
 SHARED_COLUMNS = ("label", "group", "slice", "weight")  # of all metrics
 SOME_ROWS = 200
 CLASS_COLUMNS = {"label": "label", "score": "prob"}
@@ -55,6 +59,7 @@ class MetricCase(NamedTuple):
     columns: dict[str, Columns]
     others: tuple[str, ...] = ()
     weight: str | None = None
+    rows: int = ROWS  # of the sample log
 
     def __str__(self) -> str:
         weighted = " with weights" if self.weight else ""
@@ -71,8 +76,9 @@ class MetricCase(NamedTuple):
     @property
     def log(self) -> Log:
         """The columns of the sample log that the checks of this metric read."""
-        log = log_of()
-        return {name: log[name] for name in dict.fromkeys([*self.column_names(), *SHARED_COLUMNS])}
+        log = log_of(ROWS)
+        columns = {name: log[name] for name in dict.fromkeys([*self.column_names(), *SHARED_COLUMNS])}
+        return columns if self.rows == ROWS else select(columns, slice(self.rows))
 
     @property
     def model_role(self) -> str:
@@ -108,9 +114,9 @@ class MetricCase(NamedTuple):
         return weights_are_taken(*self.key[:3])
 
     @property
-    def key(self) -> tuple[object, tuple[str, ...], tuple[tuple[str, Columns], ...], str | None]:
+    def key(self) -> tuple[object, tuple[str, ...], tuple[tuple[str, Columns], ...], str | None, int]:
         """By what results are kept. The finaliser is a part: another metric of the same name has another one."""
-        return self.spec.finalise, self.metrics, tuple(self.columns.items()), self.weight
+        return self.spec.finalise, self.metrics, tuple(self.columns.items()), self.weight, self.rows
 
 
 @cache
@@ -129,9 +135,10 @@ def report_of(case: MetricCase) -> fm.Report:
 
 @cache
 def first_report(
-    finalise: object, metrics: tuple[str, ...], columns: tuple[tuple[str, Columns], ...], weight: str | None
+    finalise: object, metrics: tuple[str, ...], columns: tuple[tuple[str, Columns], ...], weight: str | None, rows: int
 ) -> fm.Report:
-    return MetricCase(metrics[0], dict(columns), metrics[1:], weight).evaluate(log_of(), n_threads=1)
+    case = MetricCase(metrics[0], dict(columns), metrics[1:], weight, rows)
+    return case.evaluate(case.log if rows != ROWS else log_of(), n_threads=1)
 
 
 def expected(case: MetricCase) -> dict[str, Any]:
@@ -141,6 +148,14 @@ def expected(case: MetricCase) -> dict[str, Any]:
 
 def content(report: fm.Report) -> dict[str, Any]:
     return {key: value for key, value in report.to_dict().items() if key != "seconds"}
+
+
+def shorter_cases(case: MetricCase, check: str) -> Iterator[tuple[MetricCase, str]]:
+    """The case with the first rows of the sample log, for the checks that compare evaluations of it."""
+    for rows in FEWER_ROWS if check in OF_THE_LOG else ():
+        few = case._replace(rows=rows)
+        shown = ", ".join(f"{name} {few.log[name].tolist()}" for name in few.column_names()) if rows <= 3 else ""
+        yield few, f"the first {rows} rows of the sample log are enough" + (f": {shown}" if shown else "")
 
 
 def metric_cases(name: str) -> tuple[MetricCase, ...]:
@@ -157,7 +172,7 @@ def joint_cases(name: str) -> tuple[MetricCase, ...]:
     """The cases of a metric on the same columns as one case: one call evaluates all of its variants."""
     together: dict[Any, list[MetricCase]] = {}
     for case in metric_cases(name):
-        finalise, _, columns, _ = case.key
+        finalise, _, columns, *_ = case.key
         together.setdefault((finalise, columns), []).append(case)
     return tuple(
         MetricCase(first.metric, first.columns, tuple(other.metric for other in others))

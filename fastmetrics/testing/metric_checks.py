@@ -18,7 +18,16 @@ from fastmetrics._core.metric_spec import EXCHANGES, SCALES
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics.engine.plan.column_names import key_columns
-from fastmetrics.testing.comparing import Check, make_checks, require, require_equal, require_error, run_all
+from fastmetrics.testing.comparing import (
+    Check,
+    DoesNotApply,
+    PassedChecks,
+    make_checks,
+    require,
+    require_equal,
+    require_error,
+    run_all,
+)
 from fastmetrics.testing.function_texts import argument_kinds, docstring
 from fastmetrics.testing.metric_cases import (
     SET_COLUMNS,
@@ -29,6 +38,7 @@ from fastmetrics.testing.metric_cases import (
     log_of,
     metric_cases,
     report_of,
+    shorter_cases,
     weighted_cases,
 )
 from fastmetrics.testing.sample_logs import Log, class_columns, click_log, kind_columns, select
@@ -36,6 +46,7 @@ from fastmetrics.testing.sample_logs import Log, class_columns, click_log, kind_
 RELATIVE_ROUNDING = 1e-12
 SPILLED_ROWS = 80_000  # more than 1 MiB holds
 FEW_ROWS = 300
+NO_WEIGHTS = "it takes no weights"
 GOALS = {"closest_to_one": 1.0, "closest_to_zero": 0.0}
 # A good and a bad prediction for each target. Both have every class, so that no value is undefined.
 CLASSES: dict[str, list[Any]] = {
@@ -94,7 +105,7 @@ def batches(case: MetricCase) -> None:
 def unit_weights(case: MetricCase) -> None:
     """Weights of one are no weights, and rows of weight zero are absent."""
     if not case.takes_weights():
-        return
+        raise DoesNotApply(NO_WEIGHTS)
     log = case.log
     found = case.evaluate({**log, "weight": np.ones(len(log["label"]))}, weight="weight")
     require_equal(expected(case)["results"][0]["value"], found[case.metric], "weights of one")
@@ -106,7 +117,7 @@ def unit_weights(case: MetricCase) -> None:
 def repeated_rows(case: MetricCase) -> None:
     """An integer weight is a repeated row. A metric of groups may count the rows of a group: it is not asked."""
     if case.spec.exchange == "hash" or not case.takes_weights():
-        return
+        raise DoesNotApply("a metric of groups may count rows" if case.takes_weights() else NO_WEIGHTS)
     log = case.log
     repeated = select(log, np.repeat(np.arange(len(log["label"])), log["weight"].astype(np.int64)))
     weighted, plain = case.evaluate(log, weight="weight")[case.metric], case.evaluate(repeated)[case.metric]
@@ -118,7 +129,7 @@ def function_agrees(case: MetricCase) -> None:
     """The public function of the metric has the same bits."""
     metric, function = case.parsed, case.spec.function
     if function is None or metric.group_stat is not None:
-        return
+        raise DoesNotApply("it has no public function")
     log, wanted = case.log, inspect.signature(function).parameters
     labels, scores = (columns_of_log(log, columns) for columns in case.columns.values())
     if "threshold" in metric.arguments:  # a function of predictions takes those at the threshold
@@ -187,24 +198,24 @@ def defined(case: MetricCase) -> None:
 def undefined(case: MetricCase) -> None:
     """One row, one class, equal scores, weights of zero: a value, or NaN with its reason; never an error."""
     log = log_of(FEW_ROWS)
-    few = [select(log, slice(row, row + 1)) for row in (0, 1)]
-    few += [select(log, log["label"] == label) for label in (0, 1)]
+    few: dict[str, Log] = {f"row {row} alone": select(log, slice(row, row + 1)) for row in (0, 1)}
+    few |= {f"rows of label {label}": select(log, log["label"] == label) for label in (0, 1)}
     models = key_columns(case.columns.get(case.model_role))
     if models:
-        few += [log | {model: np.repeat(log[model][:1], FEW_ROWS) for model in models}]
-    reports = [case.evaluate(rows) for rows in few]
+        few["rows of equal scores"] = log | {model: np.repeat(log[model][:1], FEW_ROWS) for model in models}
+    reports = {rows: case.evaluate(chosen) for rows, chosen in few.items()}
     if case.takes_weights():
-        reports.append(case.evaluate({**log, "weight": np.zeros(FEW_ROWS)}, weight="weight"))
-    for report in reports:
+        reports["rows of weight zero"] = case.evaluate({**log, "weight": np.zeros(FEW_ROWS)}, weight="weight")
+    for rows, report in reports.items():
         result = report.results[0]
         is_clear = math.isfinite(result.value) != bool(result.reason) or math.isinf(result.value)
-        require(is_clear, f"value {result.value} with the reason {result.reason!r}")
+        require(is_clear, f"{rows}: value {result.value} with the reason {result.reason!r}")
 
 
 def bad_values(case: MetricCase) -> None:
     """NaN in a column is an error that names the column and the row, whatever the weight of the row."""
     if not all(kind.is_numeric for kind in case.spec.roles.values()):
-        return
+        raise DoesNotApply("its columns are not numbers")
     log = log_of(FEW_ROWS)
     for column in case.column_names():
         for options in ({}, {"weight": "weight"}) if case.takes_weights() else ({},):
@@ -239,7 +250,8 @@ def accumulators(case: MetricCase) -> None:
     """States of parts of the log, sent as bytes and merged in any order, give the report of the whole."""
     log = case.log
     parts = []
-    for rows in (slice(0, 700), slice(700, 701), slice(701, None)):
+    cut = case.rows * 7 // 20
+    for rows in (slice(0, cut), slice(cut, cut + 1), slice(cut + 1, None)):
         part = fm.Accumulator([*case.metrics], **case.keywords)
         part.update(select(log, rows))
         parts.append(fm.Accumulator.from_bytes(part.to_bytes()))
@@ -266,9 +278,10 @@ def long_log() -> Log:
 
 def memory_limit(case: MetricCase) -> None:
     """Under a memory limit, rows spill to disk and the report stays the same."""
-    if case.spec.exchange != "none":
-        log = long_log()
-        require_equal(case.content(log), case.content(log, memory_limit="1MiB"), "memory_limit='1MiB'")
+    if case.spec.exchange == "none":
+        raise DoesNotApply("it keeps no rows")
+    log = long_log()
+    require_equal(case.content(log), case.content(log, memory_limit="1MiB"), "memory_limit='1MiB'")
 
 
 def direction(case: MetricCase) -> None:
@@ -277,7 +290,7 @@ def direction(case: MetricCase) -> None:
     Of a metric that reads other columns than labels and those of models, it is not known which model is good.
     """
     if set(case.columns) != {"label", case.model_role}:
-        return
+        raise DoesNotApply("it reads other columns than labels and scores")
     models = MODELS["predicted sets" if case.columns == SET_COLUMNS else case.spec.target]
     log = models | {"user": [1] * len(models["label"])}
     group = "user" if case.spec.exchange == "hash" else None
@@ -340,13 +353,29 @@ def metric_checks(name: str) -> Iterator[Check]:
     iterator of Check
         `name`, and `run` without arguments. `run` raises AssertionError with the metric, the check, and both values.
     """
-    yield from make_checks(name, JOINT_CHECKS, lambda: joint_cases(name))
-    yield from make_checks(name, WEIGHTED_CHECKS, lambda: weighted_cases(name))
-    yield from make_checks(name, CHECKS, lambda: metric_cases(name))
+    yield from make_checks(name, JOINT_CHECKS, lambda: joint_cases(name), shorter_cases)
+    yield from make_checks(name, WEIGHTED_CHECKS, lambda: weighted_cases(name), shorter_cases, ", with weights")
+    yield from make_checks(name, CHECKS, lambda: metric_cases(name), shorter_cases)
     yield from make_checks(name, [description], lambda: metric_cases(name)[:1])
 
 
 @answers_unknown
-def check_metric(name: str) -> None:
-    """Run all checks of a registered metric; provisional. Raises one AssertionError with all failures."""
-    run_all(name, metric_checks(name))
+def check_metric(name: str) -> PassedChecks:
+    """Run all checks of a registered metric on a sample log of 2,000 rows; provisional.
+
+    Parameters
+    ----------
+    name : str
+        A name of `fastmetrics.list_metrics()`.
+
+    Returns
+    -------
+    PassedChecks
+        One record for each check: `name`, `promise`, `cases` (how many), `left_out` (why not). It prints as a table.
+
+    Raises
+    ------
+    AssertionError
+        With all failures: the check, both values, and the first rows of the sample log that are enough to show it.
+    """
+    return run_all(name, metric_checks(name))

@@ -45,7 +45,8 @@ class Total(RowStatistic):
         self.role = role
 
     def terms(self, columns):
-        return {"total": np.nan_to_num(getattr(columns, self.role).astype(float), posinf=0.0, neginf=0.0), "rows": 1}
+        total = np.nan_to_num(getattr(columns, self.role).astype(float), posinf=0.0, neginf=0.0)
+        return {"total": total, "rows": np.ones(columns.rows)}
 
 
 def register_mean(name, role, kind):
@@ -227,7 +228,7 @@ class Distances(RowStatistic):
     sums = ("squares", "rows")
 
     def terms(self, columns):
-        return {"squares": ((columns.wanted - columns.probabilities) ** 2).sum(axis=1), "rows": 1}
+        return {"squares": ((columns.wanted - columns.probabilities) ** 2).sum(axis=1), "rows": np.ones(columns.rows)}
 
 
 def test_a_metric_reads_vectors():

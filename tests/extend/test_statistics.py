@@ -7,6 +7,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics import extend
+from fastmetrics._core.registry import parse
 from fastmetrics.extend import (
     Binary,
     Columns,
@@ -19,10 +20,12 @@ from fastmetrics.extend import (
     exact_sum,
     finalise_group_mean,
     metric,
+    row_mean,
 )
 from fastmetrics.testing import check_metric
 from support.cases import assert_raises, each_case
 from support.extend.worked_examples import contents, make_log
+from support.registry_cases import own_metrics
 
 CLICK = {"click": Binary()}
 SCORE = {"score": Real()}
@@ -42,16 +45,19 @@ class Sums(RowStatistic):
         super().update(state, rows._replace(weights=None) if self.mistake == "weights ignored" else rows)
 
     def terms(self, columns):
-        return {
-            None: {"clicks": columns.click, "rows": 1},
-            "weights ignored": {"clicks": columns.click, "rows": 1},
-            "order of rows": {"clicks": columns.click * np.arange(columns.rows), "rows": 1},
-            "part of a batch": {"clicks": columns.click / columns.rows, "rows": 1},
-            "other names": {"click": columns.click, "rows": 1},
-            "infinite": {"clicks": np.where(np.arange(columns.rows) == 3, np.inf, columns.click), "rows": 1},
-            "wrong shape": {"clicks": columns.click[:-1], "rows": 1},
-            "no such role": {"clicks": columns.clicks, "rows": 1} if self.mistake == "no such role" else {},
-        }[self.mistake]
+        numbers = np.arange(columns.rows)
+        clicks = {
+            None: lambda: columns.click,
+            "weights ignored": lambda: columns.click,
+            "order of rows": lambda: columns.click * numbers,
+            "part of a batch": lambda: columns.click / columns.rows,
+            "other names": lambda: columns.click,
+            "infinite": lambda: np.where(numbers == 3, np.inf, columns.click),
+            "wrong shape": lambda: columns.click[:-1],
+            "no such role": lambda: columns.clicks,
+        }[self.mistake]()
+        name = "click" if self.mistake == "other names" else "clicks"
+        return {name: clicks, "rows": np.ones(columns.rows)}
 
 
 class Ratio(RowStatistic):
@@ -61,7 +67,7 @@ class Ratio(RowStatistic):
     sums = ("clicks", "rows")
 
     def terms(self, columns):
-        return {"clicks": columns.click / columns.reward, "rows": 1}
+        return {"clicks": columns.click / columns.reward, "rows": np.ones(columns.rows)}
 
 
 class Ranges(ScoreRangeStatistic):
@@ -161,10 +167,10 @@ def test_a_class_without_a_method_that_it_needs_is_an_error():
 def test_evaluate_says_what_is_wrong_with_terms():
     log = {"clicked": np.ones(10, int), "weight": np.arange(10.0)}
     for mistake, error, message in (
-        ("other names", ValueError, r"terms of Sums\('other names'\) must be those of clicks, rows; found click, rows"),
+        ("other names", ValueError, "metric own_other_names: terms of Sums.* must be those of clicks, rows; found"),
         ("infinite", ValueError, r"clicks of Sums\('infinite'\) is inf at row 3: terms are finite"),
         ("no such role", AttributeError, "the metric declares no role 'clicks'; it has click"),
-        ("wrong shape", ValueError, "broadcast"),
+        ("wrong shape", ValueError, r"metric own_wrong_shape: term 'clicks' .* shape \(9,\) for 10 rows"),
     ):
         name = "own_" + mistake.replace(" ", "_")
         register(name, Sums(mistake), CLICK)
@@ -173,6 +179,131 @@ def test_evaluate_says_what_is_wrong_with_terms():
     assert_raises(
         ValueError, "is inf at row 4", fm.evaluate, log, ["own_infinite"], roles={"click": "clicked"}, weight="weight"
     )
+
+
+WRONG_TERMS = {
+    "sum": (lambda x: (x * 1.0).sum(), "the number 3.5"),
+    "python sum": (lambda x: float(x.sum()), "the number 3.5"),
+    "one": (lambda x: 1, "the number 1"),
+    "no dimension": (lambda x: np.asarray(x.max()), "the number 2.5"),
+    "too few": (lambda x: x[1:], r"an array of shape \(1,\)"),
+    "too many": (lambda x: np.append(x, x), r"an array of shape \(4,\)"),
+    "a matrix": (lambda x: np.column_stack([x, x]), r"an array of shape \(2, 2\)"),
+    "sum in a list": (lambda x: [x.sum()], r"an array of shape \(1,\)"),
+}
+
+
+@each_case("mistake", WRONG_TERMS)
+def test_terms_have_one_value_for_each_row(mistake):
+    """A sum would be added once for every row: 4000 for 1000."""
+    wrong, found = WRONG_TERMS[mistake]
+    name = "own_" + mistake.replace(" ", "_")
+    row_mean(name, roles={"x": Real()})(lambda columns: wrong(columns.x))
+    message = rf"metric {name}: term 'numerator' .* must be an array with one value for each row; found {found}"
+    assert_raises(ValueError, message, fm.evaluate, {"x": [1.0, 2.5]}, [name], roles={"x": "x"})
+    if "number" in found:  # also where a batch has one row, in which the sum is right
+        assert_raises(ValueError, "found the number .* for 1 row", fm.evaluate, {"x": [1.0]}, [name], roles={"x": "x"})
+    assert_raises(AssertionError, f"{name} fails", check_metric, name)
+
+
+def test_a_number_in_the_denominator_is_an_error():
+    row_mean("own_pair", roles={"x": Real()})(lambda columns: (columns.x, columns.rows))
+    message = "metric own_pair: term 'denominator' .* found the number 2"
+    assert_raises(ValueError, message, fm.evaluate, {"x": [1.0, 2.0]}, "own_pair(x=x)")
+
+
+class WrongGroups(GroupStatistic):
+    """`mistake` is a function that returns something else than a value for each group."""
+
+    __slots__ = ("mistake",)
+
+    def __init__(self, mistake):
+        self.mistake = mistake
+
+    def values(self, groups):
+        return self.mistake(groups)
+
+
+class WrongValue(WrongGroups):
+    def values(self, groups):
+        return GroupStatistic.values(self, groups)
+
+    def value(self, group):
+        return self.mistake(group)
+
+
+@each_case(
+    "statistic, message",
+    [
+        (WrongGroups(lambda own: own.reward.max()), "one value for each group; found the number .* for 2 groups"),
+        (WrongGroups(lambda own: own.reward), r"one value for each group; found an array of shape \(3,\)"),
+        (WrongValue(lambda own: own.reward), r"must be one number for a group; found an array of shape \([12],\)"),
+        (WrongValue(lambda own: own.reward[:1]), r"must be one number for a group; found an array of shape \(1,\)"),
+    ],
+)
+def test_values_have_one_number_for_each_group(statistic, message):
+    with own_metrics():
+        register("own_wrong_groups", statistic, REWARD)
+        raises_for_groups(message)
+
+
+def raises_for_groups(message):
+    log = {"score": [1.0, 2.0, 3.0], "user": [1, 1, 2], "gain": [1.0, 2.0, 5.0]}
+    options = {"score": "score", "group": "user", "roles": {"reward": "gain"}, "n_threads": 1}
+    message = f"metric own_wrong_groups: .*{message}"
+    assert_raises(ValueError, message, fm.evaluate, log, ["own_wrong_groups"], **options)
+
+
+def test_what_is_counted_has_a_value_for_each_row():
+    rows = Columns({"score": np.array([3.0, 2.0, 2.0])}, None, np.array([0, 1]))
+    for counted in (True, [True, False]):
+        assert_raises(ValueError, "counted must have one value for each of 3 rows", cumulative_sums, rows, counted)
+
+
+def test_a_mean_over_rows_is_a_function():
+    """It has intervals, weights and slices; `many` finds the values of all units as the finaliser does."""
+
+    @row_mean("own_mean", roles={"x": Real()})
+    def mean(columns):
+        """A mean."""
+        return columns.x
+
+    @row_mean("own_ratio", roles={"x": Real(), "y": Real()}, undefined="no y")
+    def ratio(columns):
+        """A ratio of sums."""
+        return columns.x, columns.y
+
+    log = make_log(400) | {"x": np.arange(400.0), "y": np.arange(400.0) % 3}
+    asked, columns = ["own_mean", "own_ratio"], {"x": "x", "y": "y"}
+    report = fm.evaluate(log, asked, roles=columns, by="hour", weight="weight", ci=0.95, unit="user")
+    weights = log["weight"]
+    assert report["own_mean"] == divide(exact_sum(weights * log["x"]), exact_sum(weights))
+    assert report["own_ratio"] == divide(exact_sum(weights * log["x"]), exact_sum(weights * log["y"]))
+    assert all(row.interval[0] < row.value < row.interval[1] for row in report if not row.slice)
+    assert fm.evaluate({"x": [1.0], "y": [0.0]}, "own_ratio", roles=columns).results[0].reason == "no y"
+    assert (mean.__name__, parse("own_mean").spec.summary) == ("mean", "A mean.")
+    for name in asked:
+        check_metric(name)
+
+
+def test_what_was_checked_is_listed():
+    register("own_listed", Sums(), CLICK)
+    done = check_metric("own_listed")
+    lines = str(done).splitlines()
+    checks, cases = sum(own.cases > 0 for own in done), sum(own.cases for own in done)
+    assert lines[0] == f"own_listed passed {checks} checks in {cases} cases"
+    listed = [" ".join(line.split()) for line in lines]
+    assert "row_order 1 The same rows in another order give the same report" in listed
+    assert "row_order, with weights 1 The same rows in another order give the same report" in listed
+    assert "direction - not checked: it reads other columns than labels and scores" in listed
+    assert len(lines) == len(done) + 1
+    assert {own.name for own in done} >= {"intervals", "slices", "accumulators", "threads", "scale"}
+
+
+def test_a_failure_names_the_rows_that_are_enough():
+    register("own_order", Sums("order of rows"), CLICK)
+    message = r"check row_order failed.*; the first \d+ rows of the sample log are enough: binary_0 \[[01, ]+\]"
+    assert_raises(AssertionError, message, check_metric, "own_order")
 
 
 def test_terms_are_made_for_some_rows_at_a_time():
@@ -228,7 +359,7 @@ class Powers(RowStatistic):
         self.power = power
 
     def terms(self, columns):
-        return {"total": columns.amount**self.power, "rows": 1}
+        return {"total": columns.amount**self.power, "rows": np.ones(columns.rows)}
 
 
 def test_statistics_with_other_parameters_are_others():

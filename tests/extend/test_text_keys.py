@@ -155,7 +155,7 @@ def test_only_metrics_of_groups_take_texts(base):
         sums = ("rows",)
 
         def terms(self, columns):
-            return {"rows": 1}
+            return {"rows": np.ones(columns.rows)}
 
         def state(self, columns, above, total):
             return 0

@@ -162,6 +162,19 @@ def add_spec(spec: MetricSpec) -> None:
     forget_parsed()
 
 
+def own_metrics_with(statistic: Statistic) -> list[str]:
+    """The names of the metrics outside of the library that have a statistic of this type, for errors."""
+    found = []
+    for spec in _specs.values():
+        if not is_own(spec.finalise.__module__):
+            try:
+                own = spec.statistics(**spec.parameters)
+            except Exception:  # noqa: BLE001 - parameters may have no default that the statistic takes
+                continue
+            found += [spec.name] if statistic in own else []
+    return found
+
+
 def replace_spec(spec: MetricSpec) -> None:
     """Register a metric that may be registered already, by the same module."""
     earlier = known_specs().get(spec.name)
