@@ -9,6 +9,10 @@ from decimal import Decimal
 
 import pyarrow as pa
 
+from fastmetrics.engine.expressions.arrow_values import compute, value_type
+from fastmetrics.engine.expressions.parser import parse_expression
+from fastmetrics.engine.expressions.type_check import check_types
+
 NAN = float("nan")
 
 
@@ -395,3 +399,9 @@ TRUTH_TABLE = [
     ("cast(9223372036854775807 - k * 0 as double) > 9223372036854775807 - k * 0", [True, True, True, None, True]),
 ]
 # fmt: on
+
+
+def values_of(text, table=TABLE):
+    """The typed value of an expression, and what pyarrow computes for the rows of a table."""
+    value = check_types(parse_expression(text), lambda name: value_type(table.schema.field(name).type))
+    return value, compute(value, {name: table[name].combine_chunks() for name in table.column_names}, len(table))

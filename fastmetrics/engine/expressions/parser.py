@@ -8,10 +8,10 @@ from functools import cache, lru_cache
 from typing import Any
 
 from fastmetrics._core.optional_imports import import_extra
-from fastmetrics._core.suggestions import close_matches
 from fastmetrics.engine.expressions.errors import ExpressionError
 from fastmetrics.engine.expressions.time_zones import explain_zone
 from fastmetrics.engine.expressions.tree import SLICE_FUNCTIONS, Call, Column, Expression, Literal, Node, Number, Place
+from fastmetrics.engine.expressions.typed_words import TIME_PARTS, check_words, explain_function
 
 MAX_CHARACTERS = 20_000
 MAX_DEPTH = 200
@@ -32,10 +32,6 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
 }  # fmt: skip
 # Arguments of sqlglot's classes that only say how another dialect writes them.
 FLAGS = {"safe", "coalesce", "ignore_nulls", "big_int", "typed", "integer", "negate", "requires_string", "nested"}
-KNOWN_FUNCTIONS = (
-    *(name for name, _ in FUNCTIONS.values()), *SLICE_FUNCTIONS, "ceiling", "substring", "char_length", "mod",
-    "date_trunc", "extract", "date_part", "if", "cast", "try_cast",
-)  # fmt: skip
 TYPES = {
     "BOOLEAN": "boolean", "TINYINT": "tinyint", "SMALLINT": "smallint", "INT": "int", "BIGINT": "bigint",
     "FLOAT": "double", "DOUBLE": "double", "DECIMAL": "decimal", "VARCHAR": "text", "TEXT": "text", "CHAR": "text",
@@ -46,8 +42,7 @@ TYPE_NAMES = "boolean, tinyint, smallint, int, bigint, double, decimal(p, s), te
 TRUNCATED = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 EXTRACTED = ("year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "hour", "minute", "second", "epoch")
 DATE_FUNCTIONS = {
-    "Year": "year", "Quarter": "quarter", "Month": "month", "Week": "week", "Day": "day", "Hour": "hour",
-    "Minute": "minute", "Second": "second", "DayOfMonth": "day", "DayOfYear": "doy", "WeekOfYear": "week",
+    **{part.capitalize(): part for part in TIME_PARTS}, "DayOfMonth": "day", "DayOfYear": "doy", "WeekOfYear": "week",
 }  # fmt: skip
 SECONDS = {"week": 604800, "day": 86400, "hour": 3600, "minute": 60, "second": 1}
 WHAT_IS_NOT_HERE = "an expression is computed row by row"
@@ -84,6 +79,9 @@ def parse_expression(text: str) -> Expression:
         raise ExpressionError("the expression cannot be read; is a quote not closed?", text, whole) from error
     except RecursionError as error:
         raise ExpressionError(f"an expression is nested at most {MAX_DEPTH} deep", text, whole) from error
+    except Exception as error:  # of sqlglot, for arguments that one of its functions did not expect
+        raise ExpressionError("the expression cannot be read", text, whole) from error
+    check_words(text, dialect()())
     return Expression(text, Reader(text).read(parsed))
 
 
@@ -171,17 +169,8 @@ class Reader:
         if type(node).__name__ == "Block":
             return "one expression is wanted, without a semicolon"
         if isinstance(node, exp.Func):
-            return self.explain_function(node.sql_name().lower())
+            return explain_function(node.sql_name().lower())
         return f"{type(node).__name__.lower()} is not part of the grammar of expressions"
-
-    def explain_function(self, name: str) -> str:
-        similar = close_matches(name, KNOWN_FUNCTIONS)[:3]
-        if name in ("log", "log10", "log2"):
-            similar = ["ln"]
-        if name == "ilike":
-            similar = ["lower(x) like"]
-        ask = f"; did you mean {' or '.join(similar)}?" if similar else f"; known: {', '.join(sorted(KNOWN_FUNCTIONS))}"
-        return f"there is no function {name}{ask}"
 
     # --------------------------------------------------------------------------------------------------- leaves
 
@@ -395,7 +384,7 @@ class Reader:
         if name == "date_part" and len(node.expressions) == 2:
             unit, argument = node.expressions
             return self.date_call(node, "extract", EXTRACTED, argument, unit, ("this", "expressions"))
-        raise self.refuse(node, self.explain_function(name))
+        raise self.refuse(node, explain_function(name))
 
     def read_array(self, node: Any) -> Node:
         """A list of values, which functions of slices have as edges."""

@@ -3,11 +3,9 @@
 import pyarrow as pa
 import pytest
 
-from fastmetrics.engine.expressions.arrow_values import arrow_type_of, compute, value_type
-from fastmetrics.engine.expressions.parser import parse_expression
-from fastmetrics.engine.expressions.type_check import check_types
+from fastmetrics.engine.expressions.arrow_values import arrow_type_of, value_type
 from support.cases import each_case
-from support.expression_cases import TABLE, TRUTH_TABLE, comparable
+from support.expression_cases import TABLE, TRUTH_TABLE, comparable, values_of
 
 # Where DuckDB has rules of its own: division by zero, arithmetic and rounding of float32, casts that round, case of
 # letters beyond ASCII, CONCAT of nulls, dates that become timestamps, the order of AND and OR, numbers near 2**63.
@@ -21,12 +19,6 @@ RULES_OF_DUCKDB = {
     "cast(4611686018427387905 - k * 0 as double) = 4611686018427387905 - k * 0",
     "cast(9223372036854775807 - k * 0 as double) > 9223372036854775807 - k * 0",
 }  # fmt: skip
-
-
-def values_of(text, table=TABLE):
-    value = check_types(parse_expression(text), lambda name: value_type(table.schema.field(name).type))
-    found = compute(value, {name: table[name].combine_chunks() for name in table.column_names}, len(table))
-    return value, found
 
 
 @each_case(("text", "expected"), TRUTH_TABLE, ids=[text for text, _ in TRUTH_TABLE])
