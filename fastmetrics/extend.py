@@ -235,7 +235,15 @@ class RowMean(RowStatistic):
         return {"numerator": numerator, "denominator": denominator}
 
 
-def row_mean(name: str, *, roles: Mapping[str, Kind], **options: Any) -> Callable[[Callable[[Columns], Any]], Any]:
+@answers_unknown
+def row_mean(
+    name: str,
+    *,
+    roles: Mapping[str, Kind],
+    undefined: str = "0 / 0",
+    direction: str = "maximize",
+    scale: str = "real",
+) -> Callable[[Callable[[Columns], Any]], Any]:
     """Register a function of the columns as a metric: the mean over rows of the values that it returns.
 
     If it returns a pair of arrays, the metric is the ratio of their sums. Weights of rows are factors of both. The
@@ -247,8 +255,12 @@ def row_mean(name: str, *, roles: Mapping[str, Kind], **options: Any) -> Callabl
         The name of the metric.
     roles : dict of str to Kind
         The columns that the function reads.
-    **options
-        `undefined`, `direction`, `scale` and others of `metric`.
+    undefined : str
+        When there is no value: the reason of NaN.
+    direction : {"maximize", "minimize", "closest_to_one", "closest_to_zero", "none"}
+        Which of two values is better.
+    scale : str
+        The numbers that the metric may have: "real", "share", "mean", "ratio", "nonnegative", "percentage" ...
 
     Returns
     -------
@@ -275,8 +287,10 @@ def row_mean(name: str, *, roles: Mapping[str, Kind], **options: Any) -> Callabl
 
         for attribute in ("__doc__", "__module__", "__name__", "__qualname__"):
             setattr(finalise, attribute, getattr(function, attribute))
-        options.setdefault("many", many_quotients(numerator_and_denominator))
-        metric(name, exchange="none", statistics=RowMean(function), roles=dict(roles), **options)(finalise)
+        metric(
+            name, exchange="none", statistics=RowMean(function), roles=dict(roles), undefined=undefined,
+            direction=direction, scale=scale, many=many_quotients(numerator_and_denominator),
+        )(finalise)  # fmt: skip
         return function
 
     return register

@@ -27,6 +27,7 @@ GUIDES = {
     "docs/jobs.md": (0, 1),
     "docs/ranking.md": (18, 1), "docs/recommendation.md": (15, 0), "docs/reports.md": (11, 5),
     "docs/significance.md": (59, 1), "docs/sklearn.md": (9, 0), "docs/spark.md": (0, 1), "docs/text.md": (30, 6),
+    "docs/trec.md": (5, 6),
     "docs/training.md": (2, 0), "docs/tutorial.md": (12, 5), "docs/types.md": (2, 0),
 }  # fmt: skip
 NEEDED = {"docs/inputs.md": ("deltalake",)}
