@@ -49,16 +49,20 @@ else:
             return value
 
 
-def count_threads(n_threads: int | None) -> int:
-    """The number of threads to use: `n_threads`, or by default the number of CPUs that this process may use."""
-    if n_threads is None:
+ALL_CPUS = -1  # as scikit-learn's n_jobs
+ALLOWED = "must be an integer of at least 1, or -1 or None for all CPUs"
+
+
+def count_threads(n_threads: int | None, name: str = "n_threads") -> int:
+    """The number of threads to use: `n_threads`; None and -1 are the number of CPUs that this process may use."""
+    count = ALL_CPUS if n_threads is None else integer_value(n_threads)
+    if count == ALL_CPUS:
         try:
             return len(os.sched_getaffinity(0))
         except AttributeError:
             return os.cpu_count() or 1
-    count = integer_value(n_threads)
     if count is None or count < 1:
-        raise ValueError(f"n_threads must be None or an integer of at least 1; found {n_threads!r}")
+        raise ValueError(f"{name} {ALLOWED}; found {n_threads!r}")
     return count
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from fastmetrics._core.parallel import count_threads
 from fastmetrics.cli.completion import complete_columns, complete_condition, complete_metrics
 from fastmetrics.engine.evaluation.options import option as kinds
 from fastmetrics.engine.evaluation.options import options_of
@@ -36,10 +37,20 @@ def command_option(option: Option) -> Any:
         metavar=option.metavar or METAVARS.get(option.kind),
         help=option.help or f"{option.text.partition('. ')[0].removesuffix('.')}.",
         min=option.least,
+        callback=check_threads if option.name == "n_threads" else None,
         show_default=option.default is not None,
         autocompletion=COMPLETIONS.get(option.kind),
     )
     return Annotated[kind if option.default is not None else kind | None, given]
+
+
+def check_threads(n_threads: int | None) -> int | None:
+    """The number of threads as it is typed, if it is allowed."""
+    try:
+        count_threads(n_threads, "it")
+    except ValueError as error:
+        raise typer.BadParameter(str(error).replace(" or None", "")) from None
+    return n_threads
 
 
 def flags_of(option: Option) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def evaluate(
     pool : ProcessPool, optional
         Processes that have started, in place of `n_processes` and `spill_dir`.
     n_processes : int, optional
-        By default one for every CPU that this process may use.
+        By default and with -1 one for every CPU that this process may use.
     memory_limit : int or str, optional
         Memory of rows in all processes together; those that do not fit spill to files.
     spill_dir : str, optional
@@ -120,9 +120,7 @@ def evaluate(
 
 
 def count_processes(n_processes: int | None) -> int:
-    if n_processes is not None and (type(n_processes) is not int or n_processes < 1):
-        raise ValueError(f"n_processes must be a positive integer; found {n_processes!r}")
-    return count_threads(n_processes)
+    return count_threads(n_processes, "n_processes")
 
 
 class ProcessPool:
@@ -131,7 +129,7 @@ class ProcessPool:
     Parameters
     ----------
     n_processes : int, optional
-        By default one for every CPU that this process may use.
+        By default and with -1 one for every CPU that this process may use.
     spill_dir : str, optional
         The folder for spill files and pieces.
 

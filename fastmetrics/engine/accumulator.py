@@ -92,7 +92,8 @@ class Accumulator:
 
         Rows are counted from the beginning of the batch.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
     memory_limit : int or str, optional
         Bytes, or text such as "2GiB". When the rows that metrics keep take half of it, further rows are written to a
         spill file and read back partition by partition. By default half of the memory available to the process. The

@@ -206,7 +206,8 @@ def compare(
         Folder for the spill file, by default the system's folder for temporary files. The file has no name: nothing is
         left of it, however the process ends.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
     min_rows : int
         Slices of fewer rows have no results; `small_slices` of the report counts them and their rows.
     on_invalid : {"raise", "drop"}

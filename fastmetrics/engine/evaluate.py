@@ -129,7 +129,8 @@ def evaluate(
         Folder for the spill file, by default the system's folder for temporary files. The file has no name: nothing is
         left of it, however the process ends.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
         With 1 all work is done in the calling thread; with more, Arrow may also decode with its own threads.
     min_rows : int

@@ -157,7 +157,8 @@ def bad_values(case: FunctionCase) -> None:
         if len(case.columns) > 1:
             shorter = {**log, column: log[column][:-1]}
             require_error(partial(case.call, shorter, **case.options[0]), argument, 5, 6)
-    for n_threads in (0, -1, 1.5):
+    require_equal(values(case, log, n_threads=-1), values(case, log, n_threads=None), "n_threads=-1 for all CPUs")
+    for n_threads in (0, -2, 1.5):
         require_error(partial(case.call, log, n_threads=n_threads), "n_threads")
 
 

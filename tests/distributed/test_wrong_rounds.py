@@ -75,6 +75,6 @@ def test_sources_of_a_pool(tmp_path):
     ):
         assert_raises(ValueError, message, processes.evaluate, sources, QUESTION)
     for number in ("2", 1.5, True, 0):
-        message = f"n_processes must be a positive integer; found {number!r}"
+        message = f"n_processes must be an integer of at least 1, or -1 or None for all CPUs; found {number!r}"
         assert_raises(ValueError, message, processes.evaluate, [LOG], QUESTION, n_processes=number)
     assert_raises(TypeError, "evaluation must be an Evaluation; found str", processes.evaluate, [LOG], "auc")

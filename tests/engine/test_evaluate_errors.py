@@ -208,7 +208,7 @@ class TestErrors:
     def test_a_bad_policy_names_the_good_ones(self, on_invalid):
         assert_raises((ValueError, TypeError), r"on_invalid.*drop", evaluate, log_of(10), on_invalid=on_invalid)
 
-    @pytest.mark.parametrize("n_threads", [0, -1, "two"])
+    @pytest.mark.parametrize("n_threads", [0, -2, "two"])
     def test_a_bad_thread_count_is_named(self, n_threads):
         assert_raises((ValueError, TypeError), "n_threads", evaluate, log_of(10), n_threads=n_threads)
 

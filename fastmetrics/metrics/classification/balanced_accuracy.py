@@ -45,7 +45,8 @@ def balanced_accuracy_score(
     adjusted : bool
         Rescale so that the chance level is 0.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

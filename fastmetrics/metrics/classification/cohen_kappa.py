@@ -64,7 +64,8 @@ def cohen_kappa_score(
     replace_undefined_by : float in [-1, 1] or NaN
         The result where kappa is undefined.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

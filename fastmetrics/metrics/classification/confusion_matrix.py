@@ -76,7 +76,8 @@ def confusion_matrix(
         Divide by the totals of the rows (true classes), of the columns (predicted classes), or by the total of all
         cells. An empty row or column stays 0.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -290,7 +291,8 @@ def multilabel_confusion_matrix(
     samplewise : bool
         One matrix per row instead of one per class; for indicators only.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

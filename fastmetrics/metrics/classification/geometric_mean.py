@@ -80,7 +80,8 @@ def geometric_mean_score(
         The recall of a class without true rows; for other averages the value of any 0/0. "warn" gives 0 with an
         UndefinedMetricWarning; nan is left out of the mean.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

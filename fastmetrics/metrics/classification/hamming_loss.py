@@ -48,7 +48,8 @@ def hamming_loss(
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300, not all zero.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

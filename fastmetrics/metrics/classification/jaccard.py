@@ -68,7 +68,8 @@ def jaccard_score(
     zero_division : "warn", 0 or 1
         The value of 0/0. "warn" gives 0 with an UndefinedMetricWarning.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -149,7 +150,8 @@ def jaccard_distance(
         The Jaccard index at 0/0. By default 1: two empty sets are equal, so their distance is 0. "warn" gives an index
         of 0, so a distance of 1, with an UndefinedMetricWarning.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -52,7 +52,8 @@ def class_likelihood_ratios(
         The value of LR+ without false positives and of LR- without true negatives: nan, 1.0 for both, or
         {"LR+": a number of at least 1 or nan, "LR-": a number in [0, 1] or nan}.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -91,7 +91,8 @@ def precision_recall_fscore_support(
         The macro F. "mean_of_f": the mean of the F of all labels. "f_of_means": the F of macro precision and macro
         recall (Sokolova and Lapalme, Inf. Process. Manag. 45, 2009); it needs average="macro".
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -201,7 +202,8 @@ def precision_score(
     zero_division : "warn", 0, 1 or nan
         The value of 0/0. "warn" gives 0 with an UndefinedMetricWarning; nan is left out of averages.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -271,7 +273,8 @@ def recall_score(
     zero_division : "warn", 0, 1 or nan
         The value of 0/0. "warn" gives 0 with an UndefinedMetricWarning; nan is left out of averages.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -385,7 +388,8 @@ def fbeta_score(
         The macro F. "mean_of_f": the mean of the F of all labels. "f_of_means": the F of macro precision and macro
         recall (Sokolova and Lapalme, Inf. Process. Manag. 45, 2009); it needs average="macro".
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -458,7 +462,8 @@ def f1_score(
         The macro F. "mean_of_f": the mean of the F of all labels. "f_of_means": the F of macro precision and macro
         recall (Sokolova and Lapalme, Inf. Process. Manag. 45, 2009); it needs average="macro".
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -61,7 +61,8 @@ def specificity_score(
     zero_division : "warn", 0, 1 or nan
         The value of 0/0. "warn" gives 0 with an UndefinedMetricWarning; nan is left out of averages.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -64,7 +64,8 @@ def top_k_accuracy_score(
     labels : array-like of shape (n_classes,), optional
         All classes, sorted. Needed if some of them do not occur in y_true.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -317,7 +317,8 @@ def contingency_matrix(
     dtype : dtype, default int64
         The type of the counts: bool, integers or floats. Counts that an integer type cannot hold are an error.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -58,7 +58,8 @@ def mutual_info_score(
     contingency : array-like or sparse matrix of shape (n_classes, n_clusters), optional
         The rows of each class in each cluster. If given, labels are ignored.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -120,7 +121,8 @@ def normalized_mutual_info_score(
     average_method : {"min", "geometric", "arithmetic", "max"}
         The mean of the two entropies.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -188,7 +190,8 @@ def adjusted_mutual_info_score(
     average_method : {"min", "geometric", "arithmetic", "max"}
         The mean of the two entropies.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -263,7 +266,8 @@ def expected_mutual_information(
     n_samples : int
         The sum of all counts.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

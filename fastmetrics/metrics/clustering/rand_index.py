@@ -46,7 +46,8 @@ def rand_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int
     labels_pred : array-like of shape (n,)
         Clusters. Their type may differ from the type of the classes.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -88,7 +89,8 @@ def adjusted_rand_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_thr
     labels_pred : array-like of shape (n,)
         Clusters. Their type may differ from the type of the classes.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

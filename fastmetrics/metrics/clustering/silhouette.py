@@ -72,7 +72,8 @@ def silhouette_samples(
         "haversine" (of latitudes and longitudes in radians), or a function of two rows; "nan_euclidean" is "euclidean":
         no value may be NaN.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
     progress : callable, optional
         Called with (chunks of work done, all chunks) in the calling thread.
     **kwds
@@ -141,7 +142,8 @@ def silhouette_score(
     random_state : int or numpy.random.RandomState, optional
         The seed of the sample; None for NumPy's global state.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
     progress : callable, optional
         Called with (chunks of work done, all chunks) in the calling thread.
     **kwds

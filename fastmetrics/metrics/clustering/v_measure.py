@@ -36,7 +36,8 @@ def homogeneity_completeness_v_measure(
     beta : float of at least 0
         The weight of completeness; above 1 completeness has more weight than homogeneity.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -85,7 +86,8 @@ def homogeneity_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threa
     labels_pred : array-like of shape (n,)
         Clusters. Their type may differ from the type of the classes.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -132,7 +134,8 @@ def completeness_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_thre
     labels_pred : array-like of shape (n,)
         Clusters. Their type may differ from the type of the classes.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -183,7 +186,8 @@ def v_measure_score(
     beta : float of at least 0
         The weight of completeness; above 1 completeness has more weight than homogeneity.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -137,7 +137,8 @@ def roc_auc_score(
         Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
         scikit-learn.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -338,7 +339,8 @@ def partial_auc_score(
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300. A row of weight zero is left out.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

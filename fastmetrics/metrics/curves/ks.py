@@ -78,7 +78,8 @@ def ks_statistic(
         The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
         +1.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -85,7 +85,8 @@ def roc_curve(
         Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
         scikit-learn.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -52,7 +52,8 @@ def box_iou(
         If True, the corners of "xyxy" are pixels that belong to the box, so its width is x2 - x1 + 1, as in the devkit
         of Pascal VOC.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -100,7 +100,8 @@ def negative_log_likelihood(
         Clip probabilities to [eps, 1 - eps]. "auto" is the machine epsilon of their type, as in `log_loss`. Not allowed
         with logarithms.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

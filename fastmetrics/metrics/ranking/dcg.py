@@ -98,7 +98,8 @@ def dcg_score(
         Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
         scikit-learn.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -193,7 +194,8 @@ def ideal_dcg(
         Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
         A list of weight zero is left out.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -283,7 +285,8 @@ def cumulative_gain(
         Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
         A list of weight zero is left out.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

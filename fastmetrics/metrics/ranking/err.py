@@ -87,7 +87,8 @@ def expected_reciprocal_rank(
         Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
         A list of weight zero is left out.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

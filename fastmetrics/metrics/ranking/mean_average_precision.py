@@ -93,7 +93,8 @@ def mean_average_precision(
         Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
         A list of weight zero is left out.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -189,7 +190,8 @@ def average_precision_at_k(
         Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
         A list of weight zero is left out.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

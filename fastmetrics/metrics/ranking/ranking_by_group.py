@@ -67,7 +67,8 @@ def ranking_by_group(
         Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
         occurs once per list.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

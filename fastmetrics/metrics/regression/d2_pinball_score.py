@@ -112,7 +112,8 @@ def d2_pinball_score(
         Every output (column) has a value. "uniform_average": the mean of the values. "raw_values": an array of them.
         Weights: their mean with these weights.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -169,7 +170,8 @@ def d2_absolute_error_score(
         Every output (column) has a value. "uniform_average": the mean of the values. "raw_values": an array of them.
         Weights: their mean with these weights.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

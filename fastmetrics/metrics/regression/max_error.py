@@ -41,7 +41,8 @@ def max_error(y_true: NumericArrayLike, y_pred: NumericArrayLike, *, n_threads: 
     y_pred : array-like of shape (n,)
         Predictions: finite numbers.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

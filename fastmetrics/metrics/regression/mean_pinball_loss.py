@@ -82,7 +82,8 @@ def mean_pinball_loss(
         Every output (column) has a value. "uniform_average": the mean of the values. "raw_values": an array of them.
         Weights: their mean with these weights.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -67,7 +67,8 @@ def median_absolute_error(
 
         They are added exactly. Half is reached if the sum is half to within an ulp of the largest weight.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -193,7 +193,8 @@ def r2_score(
     force_finite : bool
         For constant targets: if True, 1 for perfect predictions, else 0. If False, NaN and -inf, as division gives.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -259,7 +260,8 @@ def explained_variance_score(
     force_finite : bool
         For constant targets: if True, 1 for constant errors, else 0. If False, NaN and -inf, as division gives.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -92,7 +92,8 @@ def mean_tweedie_deviance(
     power : float of at most 0, or at least 1
         0 is the squared error, 1 the Poisson, 2 the gamma, 3 the inverse Gaussian deviance.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -143,7 +144,8 @@ def mean_poisson_deviance(
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -194,7 +196,8 @@ def mean_gamma_deviance(
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -244,7 +247,8 @@ def d2_tweedie_score(
     power : float of at most 0, or at least 1
         0 is the squared error, 1 the Poisson, 2 the gamma, 3 the inverse Gaussian deviance.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

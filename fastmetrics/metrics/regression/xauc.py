@@ -228,7 +228,8 @@ def xauc(
         Weights are exact, unless the largest is more than 2^126 times the last bit of another: then they are rounded to
         126 bits of the largest.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

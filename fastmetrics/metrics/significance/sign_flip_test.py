@@ -63,7 +63,8 @@ def sign_flip_test(
     ci : float or None
         The level of the interval of the mean difference, between 0 and 1; None for no interval.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -327,7 +327,8 @@ def corpus_bleu(
     weights : sequence of float, optional
         w_n for each order. If `effective_order` leaves orders out, the other weights are scaled to the sum 1.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

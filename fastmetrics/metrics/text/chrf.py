@@ -250,7 +250,8 @@ def corpus_chrf(
     eps_smoothing : bool
         Return the mean of the F-scores of all orders, with 1e-16 for undefined ones, as chrF++.py, Moses and NLTK do.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -177,7 +177,8 @@ def compare_texts(
     ci : float or None
         The level of the interval of a difference: percentiles of its bootstrap samples. None for no interval.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -279,7 +279,8 @@ def corpus_meteor(
     wordnet : path, optional
         WordNet's folder. None searches the variable WNSEARCHDIR, the folders of NLTK's data and /usr/share/wordnet.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -214,7 +214,8 @@ def corpus_nist(
         "mteval": a pair of words that begins with the word "0" has the weight of the second word alone, as in
         mteval-v13a, in which "0" is false (Perl). "formula": it has the weight of other pairs.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

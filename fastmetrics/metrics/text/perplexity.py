@@ -82,7 +82,8 @@ def token_nll(
         For ``level="sequence"``: a sequence without a token that counts, which has no value. "nan": return NaN with a
         warning that names the sequence. "skip": leave the sequence out. "raise": raise an error.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -175,7 +176,8 @@ def perplexity(
         For ``level="sequence"``: a sequence without a token that counts, which has no value. "nan": return NaN with a
         warning that names the sequence. "skip": leave the sequence out. "raise": raise an error.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -345,7 +345,8 @@ def rouge_score(
     beta : float
         The weight of recall relative to precision in F.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -116,7 +116,8 @@ def segment_statistics(
     hypotheses, references : list
         In the forms that the metric's corpus function accepts.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
     **options
         Options of the corpus function.
 

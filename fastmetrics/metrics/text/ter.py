@@ -188,7 +188,8 @@ def corpus_ter(
     case_sensitive : bool
         Compare texts with their case. By default they are lower-cased.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

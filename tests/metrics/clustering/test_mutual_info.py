@@ -392,7 +392,7 @@ class TestArguments:
     @pytest.mark.parametrize("name", SCORES)
     def test_threads(self, name):
         assert_raises(
-            ValueError, "n_threads must be None or an integer", getattr(fm, name), [0, 1], [0, 1], n_threads=0
+            ValueError, "n_threads must be an integer", getattr(fm, name), [0, 1], [0, 1], n_threads=0
         )
         assert getattr(fm, name)([0, 1, 1], [0, 1, 0], n_threads=2) == getattr(fm, name)([0, 1, 1], [0, 1, 0])
 

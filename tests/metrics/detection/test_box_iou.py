@@ -116,7 +116,7 @@ GOOD = [[0, 0, 1, 1], [1, 1, 2, 2]]
         (GOOD, GOOD, {"crowd": ["a", "b"]}, "crowd has 'a' at row 0"),
         (GOOD, GOOD, {"box": "xywh", "pixel_boxes": True}, 'pixel_boxes applies to corners only: it needs box='),
         (GOOD, GOOD, {"pixel_boxes": 1}, "pixel_boxes must be True or False; found 1"),
-        (GOOD, GOOD, {"n_threads": 0}, "n_threads must be None or an integer of at least 1; found 0"),
+        (GOOD, GOOD, {"n_threads": 0}, "n_threads must be an integer of at least 1, or -1 or None for all CPUs"),
     ],
 )
 def test_errors_name_the_argument_and_the_row(first, second, options, message):

@@ -386,7 +386,7 @@ class TestBadOptions:
         ("images", [1.5], "images has 1.5 at row 0: ids are integers or text"),
         ("class_agnostic", 1, "class_agnostic must be True or False; found 1"),
         ("box", "xyxy", 'box must be "xywh" where ground_truth is COCO\'s; found \'xyxy\''),
-        ("n_threads", 0, "n_threads must be None or an integer of at least 1; found 0"),
+        ("n_threads", 0, "n_threads must be an integer of at least 1, or -1 or None for all CPUs; found 0"),
     ])  # fmt: skip
     def test_options(self, option, value, message):
         with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole text is compared below

@@ -323,7 +323,7 @@ def test_folders_without_files(tmp_path, devkit):
         ({"categories": []}, "categories is empty: at least one is needed"),
         ({"categories": [["car"]]}, "categories has ['car']: ids are integers or text"),
         ({"images": 3}, "images must be a list; found 3"),
-        ({"n_threads": 0}, "n_threads must be None or an integer of at least 1; found 0"),
+        ({"n_threads": 0}, "n_threads must be an integer of at least 1, or -1 or None for all CPUs; found 0"),
     ],
 )
 def test_options_are_checked(options, message):

@@ -352,6 +352,6 @@ def test_a_missing_file(tmp_path):
         fm.read_run(tmp_path / "no.run")
 
 
-@each_case("n_threads", [0, -1, 1.5, True])
+@each_case("n_threads", [0, -2, 1.5, True])
 def test_threads_are_checked(tmp_path, n_threads):
     assert_raises(ValueError, "n_threads", fm.read_run, write(tmp_path, TEXT), n_threads=n_threads)

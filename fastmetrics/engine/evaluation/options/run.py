@@ -34,11 +34,11 @@ RUN_OPTIONS = (
         "n_threads",
         COUNT,
         "int",
-        "Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.",
+        "Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not "
+        "depend on it.",
         entry_points=(*OF_THREADS, FUNCTIONS),
-        help="Default: all cores.",
+        help="-1, as the default: all cores.",
         flags=("--threads",),
-        least=1,
     ),
     Option(
         "memory_limit",
@@ -90,9 +90,8 @@ RUN_OPTIONS = (
         "n_processes",
         COUNT,
         "int",
-        "By default one for every CPU that this process may use.",
+        "By default and with -1 one for every CPU that this process may use.",
         entry_points=(PROCESSES,),
-        least=1,
     ),
     Option(
         "n_partitions",

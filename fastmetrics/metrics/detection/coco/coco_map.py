@@ -97,7 +97,8 @@ def coco_map(
     box : {"xywh", "xyxy"}
         The form of boxes in columns. "xywh": a corner and the size. "xyxy": two corners. Dicts and files have "xywh".
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

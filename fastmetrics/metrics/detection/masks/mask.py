@@ -49,7 +49,8 @@ def encode_masks(
     compressed : bool
         If True, counts are text, as in JSON files; if False, a list of integers.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -95,7 +96,8 @@ def decode_masks(
     size : tuple of int, optional
         Height and width of the image. Required for polygons; other forms must have this size.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -142,7 +144,8 @@ def mask_areas(masks: ArrayLike, *, size: tuple[int, int] | None = None, n_threa
     size : tuple of int, optional
         Height and width of the image. Required for polygons; other forms must have this size.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------
@@ -189,7 +192,8 @@ def mask_iou(
     size : tuple of int, optional
         Height and width of the image. Required for polygons; other forms must have this size.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -224,7 +224,8 @@ def voc_map(
     images : list or path, optional
         The images to evaluate, or the path of an image set (``ImageSets/Main/test.txt``); by default all.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

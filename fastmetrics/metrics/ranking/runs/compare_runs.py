@@ -136,7 +136,8 @@ def compare_runs(
     relevance_level : float
         The smallest relevance of a relevant item. An item of negative relevance counts as not judged.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -89,7 +89,8 @@ def evaluate_ranking(
     weights : mapping, optional
         The weight of every query; None: all weights are equal.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -74,7 +74,8 @@ def evaluate_recommendations(
     weights : array-like of shape (n_users,) or mapping, optional
         The weight of every user; None: all weights are equal.
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
 
     Returns
     -------

@@ -235,7 +235,8 @@ def evaluate_trec(
     collection_size : int or None
         The number of items of the collection, for the fourth parameter of ``utility`` (trec_eval's -N).
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
     progress : callable or None
         Called as ``progress(stage, rows done, rows in all)`` while files are read.
 

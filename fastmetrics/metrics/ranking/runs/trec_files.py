@@ -241,7 +241,8 @@ def read_run(
     path : str or path-like
         The file, plain or compressed by gzip (known by its first bytes, not by its name).
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
     progress : callable, optional
         Called as ``progress(stage, rows done, rows in all)`` from the threads that read.
 
@@ -291,7 +292,8 @@ def read_qrels(
     path : str or path-like
         The file, plain or compressed by gzip (known by its first bytes, not by its name).
     n_threads : int, optional
-        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+        Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
+        depend on it.
     progress : callable, optional
         Called as ``progress(stage, rows done, rows in all)`` from the threads that read.
 
