@@ -336,9 +336,10 @@ class JackknifeUnits:
             return own
         return (own.astype(np.int64) * n_entries // self.replicates).astype(np.int32)
 
-    def range_of(self, numbers: np.ndarray, n_entries: int) -> tuple[int, int]:
+    def range_of(self, numbers: Sequence[np.ndarray], n_entries: int) -> tuple[int, int]:
         """The first entry of some unit buckets, and how many entries there are up to the last."""
-        first, last = self.entries_of(np.array([numbers.min(), numbers.max()]), n_entries).tolist()
+        ends = np.array([min(own.min() for own in numbers), max(own.max() for own in numbers)])
+        first, last = self.entries_of(ends, n_entries).tolist()
         return first, last - first + 1
 
 

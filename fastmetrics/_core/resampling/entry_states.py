@@ -28,7 +28,7 @@ from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits
-from fastmetrics._core.resampling.row_replicates import PIECE_ROWS, RowReduction, for_each_range
+from fastmetrics._core.resampling.row_replicates import Pieces, RowReduction, for_each_range, place_in_slices
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 
 MAX_STATE_BYTES = 1 << 29  # of the states of all entries
@@ -65,20 +65,21 @@ class EntriesOfRows:
             for number in range(len(reduction.outputs))
         }
 
-    def add(self, columns: dict[str, np.ndarray], buckets: np.ndarray) -> None:
+    def add(self, pieces: Pieces, buckets: Sequence[np.ndarray]) -> None:
         """Add the rows of a range of hashes, whose entries are few: tables of them are small."""
         first, n = self.units.range_of(buckets, self.n_entries)
         tables = {key: UnitStateTable(key[0], max(1, self.n_slices) * n) for key in self.states}
-        for start in range(0, buckets.shape[0], PIECE_ROWS):
-            piece = slice(start, start + PIECE_ROWS)
-            own = {name: column[piece] for name, column in columns.items()}
-            numbers = self.units.entries_of(buckets[piece], self.n_entries) - np.int32(first)
+        for own, of_rows in zip(pieces, buckets, strict=True):
+            numbers = self.units.entries_of(of_rows, self.n_entries) - np.int32(first)
             if self.n_slices:
-                slices = own[SLICE].astype(np.int32) - np.int32(self.first_slice)
-                numbers += slices * np.int32(n)
+                slices = own[SLICE]
                 if self.n_slices < self.reduction.n_slices:
-                    kept = np.flatnonzero((slices >= 0) & (slices < self.n_slices))
+                    kept = np.flatnonzero(
+                        (slices >= self.first_slice) & (slices < self.first_slice + self.n_slices)
+                    )
                     own, numbers = {name: column[kept] for name, column in own.items()}, numbers[kept]
+                    slices = own[SLICE] - np.uint16(self.first_slice)
+                numbers = place_in_slices(numbers, slices, n)
             add_rows(tables, own, self.reduction, numbers)
         for key, table in tables.items():
             self.states[key].add_range(first, table)
@@ -96,10 +97,10 @@ def add_entries(
     names = [*names_of(store.types, LABEL, SCORE, ROLE), *usual]
     entries = [EntriesOfRows(own, units) for own in reductions]
 
-    def add(columns: dict[str, np.ndarray]) -> None:
-        buckets = units.unit_buckets.bucket_of(columns[HASH])
+    def add(pieces: Pieces) -> None:
+        buckets = [units.unit_buckets.bucket_of(own[HASH]) for own in pieces]
         for own in entries:
-            own.add(columns, buckets)
+            own.add(pieces, buckets)
 
     for_each_range(store, names, add, n_threads)
     return [own.states for own in entries]

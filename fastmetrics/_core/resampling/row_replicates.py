@@ -27,7 +27,7 @@ from fastmetrics._core.columns.row_blocks import (
     score_name,
 )
 from fastmetrics._core.exchange.block_store import BlockStore, ColumnSegments
-from fastmetrics._core.exchange.blocks import order_by_number, scatter_rows
+from fastmetrics._core.exchange.blocks import Block, order_by_number, scatter_rows
 from fastmetrics._core.exchange.group_reduction import Advance
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.group_accumulators import StateKey
@@ -44,9 +44,13 @@ from fastmetrics._core.resampling.additive_replicates import (
 )
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
+from fastmetrics._kernels.resampling import score_classes
 
 LOADED_BYTES = 1 << 24  # of rows that a thread loads at a time
+RANGES_IN_MEMORY = 8  # of hashes, whose rows are not loaded
 PIECE_ROWS = 1 << 15  # rows of which intermediate values stay in the cache
+
+Pieces = list[dict[str, np.ndarray]]  # columns of some rows, then of the next
 
 
 class RowReduction(NamedTuple):
@@ -126,18 +130,51 @@ def row_ranges(store: BlockStore, max_bytes: int) -> Iterator[tuple[int, int, ra
 
 
 def for_each_range(
-    store: BlockStore, names: Sequence[str], add: Callable[[dict[str, np.ndarray]], None], n_threads: int
+    store: BlockStore, names: Sequence[str], add: Callable[[Pieces], None], n_threads: int
 ) -> None:
-    """Call add(columns) with the rows of every range of partitions, or of hashes, from any thread."""
-    ranges = list(row_ranges(store, max_loaded_bytes(store)))
+    """Call add(pieces) with the rows of every range of partitions, or of hashes, from any thread.
+
+    Rows of large blocks in memory are not copied, so their ranges need not be small.
+    """
+    ranges = list(row_ranges(store, max(LOADED_BYTES, store.rows * store.loaded_row_bytes // RANGES_IN_MEMORY)))
+    of_blocks = store.in_memory and store.rows >= PIECE_ROWS // 4 * store.n_blocks * len(ranges)
+    if not of_blocks:
+        ranges = list(row_ranges(store, max_loaded_bytes(store)))
 
     def load(scratch: Scratch, number: int) -> None:
         start, stop, blocks = ranges[number]
-        columns = store.load_partitions(list(names), start, stop, scratch, blocks).columns
-        if columns[names[0]].shape[0]:
-            add(columns)
+        if of_blocks:
+            own = store.blocks_in_memory if blocks is None else store.blocks_in_memory[blocks.start : blocks.stop]
+            parts = [rows_of_partitions(block, names, start, stop) for block in own]
+        else:
+            parts = [store.load_partitions(list(names), start, stop, scratch, blocks).columns]
+        pieces = [piece for part in parts for piece in pieces_of(part)]
+        if pieces:
+            add(pieces)
 
     accumulate(len(ranges), Scratch, load, n_threads)
+
+
+def rows_of_partitions(block: Block, names: Sequence[str], start: int, stop: int) -> dict[str, np.ndarray]:
+    """The rows of the partitions start to stop of a block in memory: views."""
+    where = slice(int(block.offsets[start]), int(block.offsets[stop]))
+    return {name: block.columns[name][where] for name in names}
+
+
+def pieces_of(columns: dict[str, np.ndarray]) -> Pieces:
+    """Rows in pieces of which intermediate values stay in the cache."""
+    n_rows = next(iter(columns.values())).shape[0]
+    pieces = [slice(start, start + PIECE_ROWS) for start in range(0, n_rows, PIECE_ROWS)]
+    return [{name: column[piece] for name, column in columns.items()} for piece in pieces]
+
+
+def place_in_slices(
+    numbers: np.ndarray, slices: np.ndarray, n: int, joined: np.ndarray | None = None
+) -> np.ndarray:
+    """Numbers below n of rows (int32), by `joined` if there is one, as numbers among those of all slices."""
+    out = np.empty(numbers.shape[0], np.int32)
+    score_classes.place_in_slices(numbers, joined, slices, n, out)
+    return out
 
 
 class UnitAccumulators(Protocol):

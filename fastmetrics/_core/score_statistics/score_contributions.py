@@ -22,7 +22,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.additive_replicates import JackknifeUnits
 from fastmetrics._core.resampling.contributions import Contributions
-from fastmetrics._core.resampling.row_replicates import PIECE_ROWS, for_each_range
+from fastmetrics._core.resampling.row_replicates import Pieces, for_each_range, pieces_of, place_in_slices
 from fastmetrics._core.score_statistics.score_classes import (
     WEIGHT_BITS,
     ClassMasses,
@@ -71,12 +71,12 @@ class ScoredRows(NamedTuple):
         dtype: np.dtype = self.source.block_readers([column])[0].load()[column].dtype
         return dtype
 
-    def for_each(self, names: Sequence[str], add: Callable[[Columns], Any]) -> None:
-        """Call add(columns) with all rows, of a store with those of ranges of hashes."""
+    def for_each(self, names: Sequence[str], add: Callable[[Pieces], Any]) -> None:
+        """Call add(pieces) with all rows, of a store with those of ranges of hashes."""
         if isinstance(self.source, BlockStore):
             for_each_range(self.source, names, add, self.n_threads)
             return
-        self.add(names, lambda: None, lambda _, columns: add(columns) if columns[HASH].shape[0] else None)
+        self.add(names, lambda: None, lambda _, columns: add(pieces_of(columns)) if columns[HASH].shape[0] else None)
 
     def sum(self, names: Sequence[str], shape: tuple[int, ...], add: Callable[[Any, Columns], Any]) -> np.ndarray:
         """The sum over threads of an array of integers that `add(array, columns)` fills."""
@@ -106,8 +106,9 @@ class ScoreMasses(NamedTuple):
 
     def cells_of(self, found: np.ndarray, columns: Columns) -> np.ndarray:
         """The class of every row, and of the slice if there are any: int32. `found` are those in the scores."""
-        own = found if self.joined is None else self.joined[found]
-        return own + columns[SLICE].astype(np.int32) * np.int32(self.n_classes) if self.n_slices else own
+        if self.n_slices:
+            return place_in_slices(found, columns[SLICE], self.n_classes, self.joined)
+        return found if self.joined is None else self.joined[found]
 
     def of_slice(self, number: int) -> ClassMasses:
         negatives, positives = self.of_halves(number).sum(axis=0).astype(np.float64)
@@ -259,7 +260,7 @@ class EntrySums:
         self.sums = np.zeros((2, len(numbers), self.n_entries, 1 + len(influences)), np.int64)
         self.lock = Lock()
 
-    def part_of(self, buckets: np.ndarray) -> EntryPart:
+    def part_of(self, buckets: Sequence[np.ndarray]) -> EntryPart:
         """The sums of the entries of a range of hashes, which are few; nothing is in them yet."""
         first, n = self.units.range_of(buckets, self.n_entries)
         return EntryPart(first, n, np.zeros((2, self.sums.shape[1] * n, self.sums.shape[3]), np.int64))
@@ -270,7 +271,7 @@ class EntrySums:
         """Add rows of these unit buckets to a part."""
         numbers = self.units.entries_of(buckets, self.n_entries) - np.int32(part.first)
         if self.masses.n_slices:
-            numbers += columns[SLICE].astype(np.int32) * np.int32(part.n)
+            numbers = place_in_slices(numbers, columns[SLICE], part.n)
         cells = self.masses.cells_of(read.classes, columns)
         shift = WEIGHT_BITS if rows.rows.weighted else 0
         kernels.add_by_class(numbers, cells, read.labels, read.weights, self.table, shift, part.sums)
@@ -300,15 +301,13 @@ def find_score_contributions(
     n_halves = 2 if any(influence.crossed is not None for influence in influences) else 1
     found = [EntrySums(masses, influences, units) for masses in find_score_masses(classified, counts, sizes, n_halves)]
 
-    def add(columns: Columns) -> None:
-        buckets = units.unit_buckets.bucket_of(columns[HASH])
+    def add(pieces: Pieces) -> None:
+        buckets = [units.unit_buckets.bucket_of(own[HASH]) for own in pieces]
         parts = [own.part_of(buckets) for own in found]
-        for start in range(0, buckets.shape[0], PIECE_ROWS):
-            piece = slice(start, start + PIECE_ROWS)
-            own = {name: column[piece] for name, column in columns.items()}
+        for own, of_rows in zip(pieces, buckets, strict=True):
             read = classified.read(own)
             for sums, part in zip(found, parts, strict=True):
-                sums.add_to(part, classified, buckets[piece], own, read)
+                sums.add_to(part, classified, of_rows, own, read)
         for sums, part in zip(found, parts, strict=True):
             sums.merge(part)
 

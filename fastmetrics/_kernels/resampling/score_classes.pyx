@@ -1,6 +1,6 @@
 """Classes of neighbouring scores, and integers of rows that are looked up by class and added by unit."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
 from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
@@ -44,6 +44,26 @@ def divide_classes(
         for i in range(scores.shape[0]):
             own = classes[i]
             classes[i] = firsts[own] + <int32_t>((sort_key(scores[i]) >> (shifts[own] & 63)) & masks[own])
+
+
+def place_in_slices(
+    const int32_t[::1] numbers, const int32_t[::1] joined or None, const uint16_t[::1] slices, int n, int32_t[::1] out
+):
+    """out[i] = the number of row i, or joined[that number], plus n for every slice before that of the row."""
+    cdef Py_ssize_t i
+    need_length(b"slices", slices.shape[0], numbers.shape[0])
+    need_length(b"out", out.shape[0], numbers.shape[0])
+    if not numbers.shape[0]:
+        return
+    if joined is None:
+        with nogil:
+            for i in range(numbers.shape[0]):
+                out[i] = numbers[i] + slices[i] * n
+        return
+    need_below(b"numbers", &numbers[0], numbers.shape[0], joined.shape[0])
+    with nogil:
+        for i in range(numbers.shape[0]):
+            out[i] = joined[numbers[i]] + slices[i] * n
 
 
 def add_by_class(
