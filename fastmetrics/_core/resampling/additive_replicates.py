@@ -29,9 +29,10 @@ from fastmetrics._core.resampling.value_replicates import ValueReplicates
 from fastmetrics._core.state import KnownSums, ManySparseSums, Sums
 from fastmetrics._core.statistic import ByUnit, ColumnStatistic
 from fastmetrics._core.tables.group_tables import GroupTableStatistic
-from fastmetrics._kernels.resampling import poisson_weights
+from fastmetrics._kernels.resampling import poisson_weights, segment_sums
 
 STATE_BYTES = 1 << 23  # of states of unit buckets that are made at a time
+SPARE_ROWS = 4  # of sums, for integers that are not zero in later rows
 MOST_SLICE_ENTRIES = 1 << 21  # of all slices together
 LEAST_ENTRIES = 1 << 8  # of a slice
 EMPTY_ENTRIES = 50  # one of so many is empty where units are counted by them
@@ -65,7 +66,7 @@ class AdditiveReplicates:
         self.width = self.n_counts + int(template.exact.size)
         self.replicates = replicates
         self.row_of = np.full(self.width, -1, np.int64)
-        self.sums = np.zeros((0, replicates), np.int64)
+        self.sums = self.memory = np.zeros((0, replicates), np.int64)
 
     def rows_of(self, columns: np.ndarray) -> np.ndarray:
         """The rows of some integers. Integers without a row get one."""
@@ -73,10 +74,15 @@ class AdditiveReplicates:
         if new.shape[0]:
             n = self.sums.shape[0]
             self.row_of[new] = n + np.arange(new.shape[0])
-            grown = np.zeros((n + new.shape[0], self.replicates), np.int64)  # what is not written takes no memory yet
-            grown[:n] = self.sums
-            self.sums = grown
+            self.grow(n + new.shape[0])
         return np.asarray(self.row_of[columns])
+
+    def grow(self, n: int) -> None:
+        """Have n rows; the new ones are zero."""
+        if self.sums.base is not self.memory or self.memory.shape[0] < n:
+            self.memory = np.zeros((n + SPARE_ROWS, self.replicates), np.int64)  # unwritten rows take no memory yet
+            self.memory[: self.sums.shape[0]] = self.sums
+        self.sums = self.memory[:n]
 
     def add(self, weights: Any, numbers: np.ndarray, table: UnitStateTable) -> None:
         """Add the states of the unit buckets with these numbers, or of parts of them."""
@@ -363,27 +369,19 @@ class JackknifeStates(AdditiveReplicates):
         self.add_entries(numbers if weights is None else weights.entries_of(numbers, self.n_entries), table)
 
     def add_entries(self, entries: np.ndarray, table: UnitStateTable) -> None:
-        """Add states of entries, which ascend; an entry may have several."""
+        """Add states of the entries with these numbers; an entry may have several."""
         columns, values = table.nonzero_columns()
         if not columns.shape[0]:
             return
-        starts = np.flatnonzero(np.append(True, entries[1:] != entries[:-1]))
-        values = np.add.reduceat(values, starts, axis=0)
         with self.lock:
-            rows = self.rows_of(columns)[:, None]
-            self.sums[rows, entries[starts]] += values.T
+            rows = self.rows_of(columns)
+            segment_sums.add_at(values, entries.astype(np.int32, copy=False), rows, self.sums)
 
     def add_range(self, first: int, table: UnitStateTable) -> None:
         """Add a table of the entries from `first` on, as many as it has, of every slice."""
-        columns, values = table.nonzero_columns()
-        if not columns.shape[0]:
-            return
-        values = values.reshape(self.n_slices, -1, columns.shape[0])
-        with self.lock:
-            rows = self.rows_of(columns).tolist()
-            by_slice = self.sums.reshape(-1, self.n_slices, self.n_entries)[:, :, first : first + values.shape[1]]
-            for number, row in enumerate(rows):
-                by_slice[row] += values[:, :, number]
+        of_slice = np.arange(first, first + table.counts.shape[0] // self.n_slices, dtype=np.int32)
+        before = np.arange(self.n_slices, dtype=np.int32) * np.int32(self.n_entries)
+        self.add_entries(np.add.outer(before, of_slice).reshape(-1), table)
 
     def put(self, slice_number: int, states: JackknifeStates) -> None:
         """Add the states of the entries of one slice."""
@@ -416,7 +414,7 @@ class JackknifeStates(AdditiveReplicates):
     def of_some(self, entries: np.ndarray) -> JackknifeStates:
         """The states of some entries, without those of all rows of their slices."""
         own = copy(self)
-        own.sums, own.replicates = self.sums[:, entries], int(entries.shape[0])
+        own.sums, own.replicates = self.sums.take(entries, axis=1), int(entries.shape[0])
         own.totals = self.by_slice().sum(axis=2) if self.totals is None else self.totals
         own.slice_of = entries // self.n_entries if self.slice_of is None else self.slice_of[entries]
         return own

@@ -13,6 +13,13 @@ def divide_classes(
     masks: NDArray[np.uint32],
     classes: NDArray[np.int32],
 ) -> None: ...
+def place_in_slices(
+    numbers: NDArray[np.int32],
+    joined: NDArray[np.int32] | None,
+    slices: NDArray[np.uint16],
+    n: int,
+    out: NDArray[np.int32],
+) -> None: ...
 def add_by_class(
     units: NDArray[np.int32],
     classes: NDArray[np.int32] | None,

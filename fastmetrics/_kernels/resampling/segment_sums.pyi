@@ -13,3 +13,9 @@ def sum_masked_rows(
     table: NDArray[np.int64],
     out: NDArray[np.int64],
 ) -> None: ...
+def add_at(
+    values: NDArray[np.int64],
+    places: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    sums: NDArray[np.int64],
+) -> None: ...

@@ -4,7 +4,7 @@ Rows are int64 in panels of eight columns, panel[row, 8]. A row of a panel is on
 registers. The caller must prevent overflow: sums stay below 2**63.
 """
 
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
 
@@ -12,6 +12,7 @@ cdef enum:
     N_COLUMNS = 8
     GROUP_ROWS = 8
     TABLE_ROWS = 256
+    ROWS_AT_ONCE = 64  # of which a column is added
 
 PANEL_COLUMNS = N_COLUMNS
 SUM_TABLE_ROWS = TABLE_ROWS
@@ -90,3 +91,23 @@ def sum_masked_rows(
                 &panel[GROUP_ROWS * group, 0], min(<Py_ssize_t>GROUP_ROWS, n - GROUP_ROWS * group), &table[0, 0]
             )
             add_table_rows(&table[0, 0], &masks[0, group], n_groups, masks.shape[0], &out[0, 0])
+
+
+def add_at(const int64_t[:, ::1] values, const int32_t[::1] places, const int64_t[::1] rows, int64_t[:, ::1] sums):
+    """Add values[i, k] to sums[rows[k], places[i]]. Several i may have one place."""
+    cdef Py_ssize_t i, k, stop, start = 0, n = values.shape[0], n_columns = values.shape[1]
+    cdef int64_t* own
+    need_length(b"places", places.shape[0], n)
+    need_length(b"rows", rows.shape[0], n_columns)
+    if not n or not n_columns:
+        return
+    need_below(b"places", &places[0], n, sums.shape[1])
+    need_below(b"rows", &rows[0], n_columns, sums.shape[0])
+    with nogil:
+        while start < n:
+            stop = min(n, start + <Py_ssize_t>ROWS_AT_ONCE)
+            for k in range(n_columns):
+                own = &sums[rows[k], 0]
+                for i in range(start, stop):
+                    own[places[i]] += values[i, k]
+            start = stop
