@@ -261,8 +261,9 @@ def compare(
     Comparison
         `comparison["auc"]` is a `Difference`: both values, the difference, its verdict, interval, p-value and adjusted
         p-value, and how many units the other model won, lost and tied. For metrics of groups these are groups, compared
-        by their values (they tie within 1e-12). For metrics that are sums over rows they are units, if there are at
-        most 16,384. It prints as sentences and a table, and converts (`to_dict`, `to_json`, `to_arrow`, `to_pandas`).
+        by their values (they tie within 1e-12). For metrics that are sums over rows they are units; of
+        more than 16,384 a sample, drawn by their hash, as `notes` say. It prints as sentences and a table, and converts
+        (`to_dict`, `to_json`, `to_arrow`, `to_pandas`).
 
     Raises
     ------
@@ -309,8 +310,7 @@ def compare(
     how = input_options, planned, question.on_invalid, budget, threads, progress
     if logs is not None:
         check_two_logs(*logs, planned)
-    # Rows that are not kept are of more units than win counts are for.
-    with scan_log(data, *how, by_unit=True) if logs is None else scan_logs(logs, *how) as state:
+    with scan_log(data, *how, by_unit=True, keeps_sample=True) if logs is None else scan_logs(logs, *how) as state:
         for task, of_task in zip(planned, state.states, strict=True):
             with name_task_in_errors(task.name):
                 if logs is not None:

@@ -27,7 +27,7 @@ from fastmetrics._core.inference.errors import ErrorEstimate
 from fastmetrics._core.metric_spec import BinErrors
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS, UnitBuckets
+from fastmetrics._core.resampling.resampling_units import HASH_BITS
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.evaluation.evaluation import Evaluation
@@ -128,12 +128,12 @@ def is_paired(slices: GroupingSets) -> bool:
 
 
 def notes_of_part(part: ResolvedPart) -> Iterator[str]:
-    buckets = None if isinstance(part.intervals, AnalyticIntervals | None) else part.intervals.unit_buckets
     slices = part.part.slices
     if isinstance(slices, SlicesOfLogs):
         yield from slices.notes(part.part.row_count)
     elif not isinstance(slices, SlicesAndRests):
-        yield from explain_missing_counts(part.part.plan.metrics, buckets)
+        yield from explain_missing_counts(part.part.plan.metrics)
+        yield from notes_on_sample(part)
     yield from (f"{name}: {describe_sums(far)}" for name, far in part.part.counts.noted_sums().items())
     yield from notes_on_words(part.part, part.states)
 
@@ -348,7 +348,21 @@ def name_test(resampling: Resampling) -> str:
     return text if counts_replicates(resampling) else f"standard deviation of {text}"
 
 
-def explain_missing_counts(metrics: Sequence[Metric], buckets: UnitBuckets | None) -> Iterator[str]:
+def notes_on_sample(part: ResolvedPart) -> Iterator[str]:
+    """Which metrics count units won, lost and tied in a sample of the units, and how large it is."""
+    if isinstance(part.intervals, AnalyticIntervals | None) or part.intervals.unit_buckets.bits == HASH_BITS:
+        return
+    found = {key: own for key, own in (part.intervals.wins or {}).items() if key[0].spec.exchange == "none"}
+    n_sampled = max((own.won + own.lost + own.tied for own in found.values()), default=0)
+    if n_sampled:
+        names = list_metric_names(tuple(dict.fromkeys(key[0] for key in found)))
+        yield (
+            f"units won and lost are counted for {names} among {n_sampled:,} of about "
+            f"{part.intervals.unit_buckets.n_units:,} units, drawn by their hash"
+        )
+
+
+def explain_missing_counts(metrics: Sequence[Metric]) -> Iterator[str]:
     """The reasons why some metrics have no counts of units won, lost and tied."""
     reasons: dict[str, list[Metric]] = {}
     for metric in metrics:
@@ -363,7 +377,5 @@ def explain_missing_counts(metrics: Sequence[Metric], buckets: UnitBuckets | Non
             whole = "partition" if metric.spec.target == "partition" else "confusion matrix"
             whole = "set of bins" if isinstance(metric.influence, BinErrors) else whole
             reasons.setdefault(f"all rows are one {whole}", []).append(metric)
-        elif exchange == "none" and buckets is not None and buckets.bits != HASH_BITS:
-            reasons.setdefault(f"there are more than {MAX_UNIT_BUCKETS:,} units", []).append(metric)
     for reason, without in reasons.items():
         yield f"units won and lost are not counted for {list_metric_names(tuple(without))}: {reason}"

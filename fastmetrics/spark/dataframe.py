@@ -242,8 +242,8 @@ def compare(
 ) -> Comparison:
     """Compare models on a Spark DataFrame: the same differences, to the same bits, as `fastmetrics.compare` finds.
 
-    The passes over the rows are those of `evaluate` with intervals. If there are at most 16,384 units, every partition
-    also sends the sums of its units, from which units won and lost are counted.
+    The passes over the rows are those of `evaluate` with intervals. Every partition also sends the sums of its units,
+    of more than 16,384 those of a sample, from which units won and lost are counted.
 
     Parameters
     ----------

@@ -291,13 +291,75 @@ def test_texts_and_partitions_are_compared_too():
     assert fm.compare(log, ["ari"], score=["a", "b"], replicates=30)["ari"].interval[0] > 0
 
 
-def test_many_units_are_not_counted_one_by_one():
-    comparison = fm.compare(log_of(17_000), ["accuracy", "brier"], label="click", score=["a", "b"], replicates=2)
-    assert comparison.unit == "row"
-    assert [(one.won, one.n_units) for one in comparison] == [(None, 17_000)] * 2
-    assert comparison.notes == (
-        "units won and lost are not counted for accuracy, brier: there are more than 16,384 units",
-    )
+def log_of_many(users, rows, seed=0):
+    rng = np.random.default_rng(seed)
+    rate = rng.random(rows)
+    return {
+        "user": rng.integers(0, users, rows),
+        "click": (rng.random(rows) < rate).astype(np.int8),
+        "a": rate,
+        "b": np.clip(rate + rng.normal(0, 0.2, rows), 0.01, 0.99),
+        "country": rng.integers(0, 3, rows),
+    }
+
+
+@pytest.mark.parametrize("metrics", [["brier", "logloss"], ["brier", "logloss", "auc"], ["brier", "gauc"]])
+def test_many_units_are_counted_in_a_sample(metrics):
+    """Rows are not kept for sums alone, but those of the sample are; with others all are kept."""
+    log = log_of_many(40_000, 60_000)
+    asked = {"label": "click", "score": ["a", "b"], "unit": "user"}
+    if "gauc" in metrics:
+        asked["group"] = asked.pop("unit")
+    comparison = fm.compare(log, metrics, **asked)
+    one = comparison["brier"]
+    n = one.won + one.lost + one.tied
+    n_units = np.unique(log["user"]).shape[0]
+    assert n == pytest.approx(n_units / 8, rel=0.08)
+    (note,) = (note for note in comparison.notes if "won and lost are counted" in note)
+    names = ", ".join(name for name in metrics if name in ("brier", "logloss"))
+    assert note.startswith(f"units won and lost are counted for {names} among {n:,} of about ")
+    assert note.endswith("units, drawn by their hash")
+    # All users: the share that is won is that of the sample, but for chance.
+    of_user = [np.bincount(log["user"], (log[score] - log["click"]) ** 2) for score in ("a", "b")]
+    present = np.bincount(log["user"]) > 0
+    share = float((of_user[1] < of_user[0])[present].mean())
+    assert one.won / n == pytest.approx(share, abs=4 * 0.5 / np.sqrt(n))
+    order = np.random.default_rng(1).permutation(60_000)
+    turned = {name: column[order] for name, column in log.items()}
+    again = fm.compare(turned, metrics, n_threads=3, **asked)
+    assert list(again) == list(comparison)
+    assert again.notes == comparison.notes
+
+
+def test_slices_of_many_units_are_counted_in_the_same_sample(scaled):
+    log = log_of_many(40_000, 60_000)
+    asked = {"label": "click", "score": ["a", "b"], "unit": "user"}
+    comparison = fm.compare(log, ["brier", "logloss"], by="country", **asked)
+    whole = fm.compare(log, ["brier", "logloss"], **asked)
+    for metric in ("brier", "logloss"):
+        first, second = (own.difference(metric, slice={}) for own in (whole, comparison))
+        assert (first.won, first.lost, first.tied) == (second.won, second.lost, second.tied)
+        of_slices = [own for own in comparison if own.metric == metric and own.slice]
+        assert sum(own.won + own.lost + own.tied for own in of_slices) > first.won + first.lost + first.tied
+    assert list(fm.compare(log, ["brier", "logloss"], by="country", memory_limit=400_000, **asked)) == list(comparison)
+
+
+def test_rows_as_units_are_counted_in_a_sample():
+    log = log_of_many(5, 30_000)
+    one = fm.compare(log, "brier", label="click", score=["a", "b"])["brier"]
+    n = one.won + one.lost + one.tied
+    assert (n == pytest.approx(30_000 / 8, rel=0.08), one.n_units) == (True, 30_000)
+    better = np.abs(log["b"] - log["click"]) < np.abs(log["a"] - log["click"])
+    assert one.won / n == pytest.approx(better.mean(), abs=0.03)
+
+
+def test_texts_of_many_units_are_counted_in_a_sample():
+    rng = np.random.default_rng(0)
+    words = np.array(["a b c d e", "a b c x e", "a b d c e"])
+    log = {name: words[rng.integers(0, 3, 17_000)] for name in ("reference", "a", "b")}
+    log["page"] = np.arange(17_000)
+    one = fm.compare(log, "ter", label="reference", score=["a", "b"], unit="page")["ter"]
+    assert one.won + one.lost + one.tied == pytest.approx(17_000 / 8, rel=0.1)
 
 
 def test_dropped_rows_are_counted_and_progress_is_shown():

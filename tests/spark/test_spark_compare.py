@@ -86,6 +86,23 @@ def test_units_of_rows_without_groups(df, log, metrics, options):
     assert found == expected
 
 
+def test_units_of_the_same_sample_are_compared(spark):
+    """More than 16,384 units: partial sums of a unit come from several sources."""
+    rng = np.random.default_rng(0)
+    log = {
+        "user": rng.permutation(np.arange(36_000) // 2),
+        "click": rng.integers(0, 2, 36_000),
+        "old": rng.random(36_000),
+        "new": rng.random(36_000),
+        "channel": rng.choice(["app", "web"], 36_000),
+    }
+    df = spark.createDataFrame(pa.table(log)).repartition(3)
+    options = {"label": "click", "score": ["old", "new"], "unit": "user", "by": "channel"}
+    found, expected = compare_both(df, log, "brier,logloss,auc", **options)
+    assert found == expected
+    assert 1_500 < found["brier"].won + found["brier"].lost < 3_000
+
+
 def test_tasks(df, log):
     tasks = {"clicks": Task(label="click"), "sales": Task(label="buy", where="click = 1", metrics="logloss,gauc")}
     found, expected = compare_both(df, log, "auc,gauc", score=["old", "new"], tasks=tasks, by="channel", **USERS)

@@ -86,7 +86,8 @@ class Difference(Immutable):
     adjusted_pvalue : float
         The p-value corrected over all differences of its family.
     won, lost, tied : int or None
-        Units in which the other model is better, worse and equal. None if units have no values of their own.
+        Units in which the other model is better, worse and equal: of more than 16,384 units those of a sample, as the
+        notes of the comparison say. None if units have no values of their own.
     n_units : int or None
         The number of compared units (users, queries, segments).
     n_effective : int or None

@@ -201,6 +201,12 @@ class UnitStates:
         self.weights = UnweightedUnits(unit_buckets)
         self.sums: dict[tuple[Any, int, int | None], UnitSums] = {}
 
+    def name_units(self) -> None:
+        """Let units have their hashes in place of the numbers of their buckets: they are the same on every machine."""
+        keys = self.weights.unit_buckets.keys
+        for own in self.sums.values():
+            own.states = {int(keys[number]): state for number, state in own.states.items()}
+
     def sums_of(self, *key: Any) -> UnitSums:
         """The states of a statistic, an output and a slice; made at the first use."""
         if key not in self.sums:
@@ -221,11 +227,14 @@ def add_units(
     ranges: Iterable[tuple[int, int, range | None]] | None = None,
     scratch: Scratch | None = None,
 ) -> None:
-    """Add the rows of a store, by default all of them, to the states of their units."""
+    """Add the rows of a store, by default all of them, to the states of their units, if these have buckets."""
     names = [*names_of(store.types, LABEL, SCORE), *(name for name in (HASH, WEIGHT, SLICE) if name in store.types)]
     for start, stop, blocks in row_ranges(store, max_loaded_bytes(store)) if ranges is None else ranges:
-        loaded = store.load_partitions(names, start, stop, scratch, blocks)
-        add_loaded_rows(loaded.columns, reduction, states)
+        columns = store.load_partitions(names, start, stop, scratch, blocks).columns
+        known = states.weights.unit_buckets.bucket_of(columns[HASH]) >= 0
+        if not known.all():
+            columns = {name: column[known] for name, column in columns.items()}
+        add_loaded_rows(columns, reduction, states)
 
 
 def add_counted_units(counted: CountedRows, metrics: Sequence[Metric], n_slices: int, states: UnitStates) -> None:
@@ -234,7 +243,9 @@ def add_counted_units(counted: CountedRows, metrics: Sequence[Metric], n_slices:
     rows_of = {key: counted.rows_of(*key) for key in counted.blocks if key[0] in needed}
     for key, numbers, mask in counted.by_slice(states.weights.unit_buckets, n_slices):
         if key[:2] in rows_of:
-            add_counted_rows(states.sums_of(*key), key[0], states.weights, numbers, rows_of[key[:2]][mask])
+            known = numbers >= 0
+            rows = rows_of[key[:2]][mask][known]
+            add_counted_rows(states.sums_of(*key), key[0], states.weights, numbers[known], rows)
 
 
 def compare_units(

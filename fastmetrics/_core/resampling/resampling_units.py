@@ -18,6 +18,8 @@ from fastmetrics._kernels.resampling import poisson_weights
 UNIT_BUCKET_BITS = 14
 MAX_UNIT_BUCKETS = 1 << UNIT_BUCKET_BITS
 HASH_BITS = 64
+SAMPLED_UNITS, SAMPLED_SHARE = 1 << 13, 8  # at most, of more units than buckets
+SAMPLED_HASHES = (1 << HASH_BITS) // SAMPLED_SHARE  # those below it may be in the sample
 N_LEAST = 1 << 12
 MOST_WAITING = 1 << 15
 CACHED_WEIGHT_BYTES = 1 << 26  # at most so many weights are drawn once and kept
@@ -47,6 +49,18 @@ class UnitBuckets(NamedTuple):
     @property
     def n_buckets(self) -> int:
         return int(self.keys.shape[0])
+
+    @property
+    def sample_stop(self) -> int:
+        """Units with lesser hashes are looked at one by one: all, or about SAMPLED_UNITS, and at most an eighth."""
+        if self.bits == HASH_BITS:
+            return 1 << HASH_BITS
+        return min(SAMPLED_HASHES, (SAMPLED_UNITS << HASH_BITS) // self.n_units)
+
+    def in_sample(self, hashes: np.ndarray) -> np.ndarray:
+        """Which units are looked at one by one."""
+        found: np.ndarray = hashes <= np.uint64(self.sample_stop - 1)
+        return found
 
     def bucket_of(self, hashes: np.ndarray) -> np.ndarray:
         """The bucket of every unit, int32; -1 for units that are in none."""

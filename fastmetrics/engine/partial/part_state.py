@@ -127,7 +127,7 @@ class PartState:
         outputs = self.outputs
         if self.counted_rows is not None or not can_add_by_unit(self.plan, len(outputs), self.memory_budget):
             return None
-        return lambda: StatesByUnit(self.plan.statistics["none"], outputs)
+        return lambda: StatesByUnit(self.plan.statistics["none"], outputs, self.options.keeps_sample)
 
     @property
     def keeps_rows(self) -> bool:
@@ -164,18 +164,27 @@ class PartState:
             hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: columns.rows]
             if self.counted_rows is not None and self.names.unit == ROW_UNITS:
                 self.counted_rows.number_equal_rows(hashes)
+        kept: ValidatedBatch | None = batch
         if by_unit is not None and hashes is not None and by_unit.takes(hashes):
-            by_unit.update(columns, hashes)
-        else:
-            worker.additive.update(columns, hashes)
-            if self.options.n_bins:
-                self.fill_histograms(worker.histograms, columns)
-            if waits and self.keeps_rows and self.counted_rows is None:
-                self.waiting.append(batch)
-            elif self.counted_rows is None:
-                self.exchange_block(batch, worker)
+            stored = by_unit.update(columns, hashes)
+            kept = None if stored is None else select_units(batch, stored)
+        if kept is not None:
+            self.keep_rows(kept, hashes, worker, waits)
         self.idle_workers.append(worker)
         return batch
+
+    def keep_rows(self, batch: ValidatedBatch, hashes: np.ndarray | None, worker: PartWorker, waits: bool) -> None:
+        """Add rows to the additive states and to the exchanges. `hashes` are those of units whose rows are counted."""
+        columns = batch.columns
+        if columns is None:
+            return
+        worker.additive.update(columns, hashes)
+        if self.options.n_bins:
+            self.fill_histograms(worker.histograms, columns)
+        if waits and self.keeps_rows and self.counted_rows is None:
+            self.waiting.append(batch)
+        elif self.counted_rows is None:
+            self.exchange_block(batch, worker)
 
     def new_worker(self) -> PartWorker:
         """The states of a further thread."""
@@ -474,6 +483,13 @@ class PartState:
         for store in self.stores():
             store.close()
         self.reader.key_texts.close()
+
+
+def select_units(batch: ValidatedBatch, mask: np.ndarray) -> ValidatedBatch:
+    """Some rows of a batch that has units and no groups."""
+    columns = None if batch.columns is None else batch.columns.move(lambda column: column[mask])
+    keys = None if batch.unit_keys is None else batch.unit_keys.select(mask)
+    return batch._replace(columns=columns, unit_keys=keys, keys=None)
 
 
 def new_counted_rows() -> CountedRows:

@@ -26,6 +26,8 @@ class StateOptions(NamedTuple):
         How many rows will come, if that is known.
     by_unit : bool
         The rows are only needed for intervals, so states by unit bucket may take their place.
+    keeps_sample : bool
+        With `by_unit`, the rows of a sample of units are kept nevertheless: those of which models win some units.
     is_merged : bool
         The state is merged with others, and may be updated again. Partitions are the same, whatever the budget; the
         types of columns are part of it; and few rows wait for more of them.
@@ -39,6 +41,7 @@ class StateOptions(NamedTuple):
     by_unit: bool = False
     is_merged: bool = False
     n_bins: int = 0
+    keeps_sample: bool = False
 
 
 def count_bins(state_size: int) -> int:

@@ -19,7 +19,13 @@ from fastmetrics._core.group_accumulators import StateKey, merge_states
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, JackknifeUnits, new_states
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
-from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS, UNIT_BUCKET_BITS, UnitCounter
+from fastmetrics._core.resampling.resampling_units import (
+    HASH_BITS,
+    MAX_UNIT_BUCKETS,
+    SAMPLED_HASHES,
+    UNIT_BUCKET_BITS,
+    UnitCounter,
+)
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import adds_by_unit
@@ -34,8 +40,9 @@ MEMORY_SHARE = 8  # tables may take this part of a memory limit
 class StatesByUnit:
     """The states of some statistics by unit bucket, of the rows that one thread has added."""
 
-    def __init__(self, statistics: Sequence[Any], outputs: Sequence[Output]) -> None:
+    def __init__(self, statistics: Sequence[Any], outputs: Sequence[Output], keeps_sample: bool = False) -> None:
         self.statistics = statistics
+        self.keeps_sample = keeps_sample  # are the rows of units that may be in the sample stored?
         self.outputs = outputs
         self.units = UnitCounter()
         self.tables: dict[tuple[Any, int], UnitStateTable] = {}
@@ -45,8 +52,13 @@ class StatesByUnit:
         self.units.add(hashes)
         return self.units.n_units > MAX_UNIT_BUCKETS
 
-    def update(self, columns: RowBlock, hashes: np.ndarray) -> None:
-        """Add a block of rows."""
+    def update(self, columns: RowBlock, hashes: np.ndarray) -> np.ndarray | None:
+        """Add a block of rows, but for those that are to be stored: they are returned, as booleans."""
+        stored = None
+        if self.keeps_sample:
+            stored = hashes < np.uint64(SAMPLED_HASHES)
+            others = ~stored
+            columns, hashes = columns.move(lambda column: column[others]), hashes[others]
         buckets = (hashes >> PREFIX_SHIFT).astype(np.int32)
         for number, output in enumerate(self.outputs):
             rows = columns.rows_of_output(output)
@@ -55,6 +67,7 @@ class StatesByUnit:
                 if table is None:
                     table = self.tables[statistic, number] = UnitStateTable(statistic, MAX_UNIT_BUCKETS)
                 statistic.update_units(table, rows, buckets)
+        return stored
 
     def totals(self) -> dict[StateKey, Sums]:
         """The states of all rows that were added."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,12 @@ from fastmetrics._core.comparison.win_counts import (
     count_group_wins,
     has_unit_values,
 )
+from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.inference.difference_tests import NO_ERROR
 from fastmetrics._core.inference.errors import NORMAL, ErrorEstimate
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.resampling.resampling_units import HASH_BITS, UnitBuckets
+from fastmetrics._core.resampling.resampling_units import HASH_BITS, UnitBuckets, unit_buckets_of
 from fastmetrics._core.resampling.row_replicates import RowReduction
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes, slice_sets
@@ -55,9 +56,9 @@ def count_wins_of_groups(part: PartState, n_threads: int) -> dict[WinKey, WinCou
     )  # fmt: skip
 
 
-def metrics_by_unit(part: PartState, unit_buckets: UnitBuckets) -> list[Metric]:
-    """The metrics that every unit has a value of: those that are sums, if every bucket is one unit."""
-    if not part.counts.rows_kept or unit_buckets.bits != HASH_BITS:
+def metrics_by_unit(part: PartState) -> list[Metric]:
+    """The metrics that every unit has a value of: those that are sums."""
+    if not part.counts.rows_kept:
         return []
     return [metric for metric in part.plan.metrics if has_unit_values(metric)]
 
@@ -68,19 +69,34 @@ def sums_of_rows(part: PartState, metrics: list[Metric]) -> RowReduction:
 
 
 def states_by_unit(part: PartState, metrics: list[Metric], unit_buckets: UnitBuckets) -> UnitStates:
-    """The states of all units, of the slices of one pass over the rows."""
-    states = UnitStates(unit_buckets)
+    """The states of the sampled units by their hashes, of the slices of one pass over the rows."""
+    states = UnitStates(sampled_units(part, unit_buckets))
     if part.counted_rows is not None:
         add_counted_units(part.counted_rows, metrics, part.slice_pass.n_slices, states)
     elif part.unit_exchange is not None:
         add_units(part.unit_exchange.store, sums_of_rows(part, metrics), states)
+    states.name_units()
     return states
+
+
+def sampled_units(part: PartState, unit_buckets: UnitBuckets) -> UnitBuckets:
+    """The units of a part that are looked at one by one, each with a bucket of its own."""
+    if unit_buckets.bits == HASH_BITS:
+        return unit_buckets
+    blocks: Iterator[np.ndarray] = iter(())
+    if part.counted_rows is not None:
+        blocks = (block.hashes for block in next(iter(part.counted_rows.blocks.values()), []))
+    elif part.unit_exchange is not None:
+        blocks = (block.load()[HASH] for block in part.unit_exchange.store.block_readers([HASH]))
+    found = [np.unique(hashes[unit_buckets.in_sample(hashes)]) for hashes in blocks]
+    keys = np.unique(np.concatenate([np.empty(0, np.uint64), *found]))
+    return unit_buckets_of(keys, HASH_BITS, keys.shape[0])
 
 
 def states_for_wins(part: PartState, unit_buckets: UnitBuckets) -> dict[Any, Any]:
     """What win counts of units need of some rows: the states of all rows, merged, are for `merged_wins`."""
     found: dict[Any, Any] = {}
-    metrics = metrics_by_unit(part, unit_buckets)
+    metrics = metrics_by_unit(part)
     for slice_pass in iterate_passes(part) if metrics else ():
         sums = states_by_unit(part, metrics, unit_buckets).sums
         found |= slice_pass.rename({(UnitsOf(key[0]), key[1], key[2]): own for key, own in sums.items()})
@@ -92,7 +108,7 @@ def merged_wins(part: PartState, states: Mapping[Any, Any], unit_buckets: UnitBu
     by_unit = UnitStates(unit_buckets)
     by_unit.sums = {(key[0].statistic, *key[1:]): own for key, own in states.items() if isinstance(key[0], UnitsOf)}
     of_groups = {key: own for key, own in states.items() if isinstance(own, WinCounts)}
-    return of_groups | dict(compare_units(by_unit, metrics_by_unit(part, unit_buckets), part.outputs))
+    return of_groups | dict(compare_units(by_unit, metrics_by_unit(part), part.outputs))
 
 
 def test_rows(part: PartState, level: float, n_threads: int) -> dict[WinKey, RowTest]:

@@ -42,10 +42,11 @@ def scan_log(
     n_threads: int,
     progress: Progress | None,
     by_unit: bool = False,
+    keeps_sample: bool = False,
 ) -> Iterator[PartialState]:
     """Read a log; yield the state of its rows, which holds them until the context ends.
 
-    `by_unit` is that of `StateOptions`.
+    `by_unit` and `keeps_sample` are those of `StateOptions`.
     """
     opened = source = open_log(data, input_options, budget, n_threads)
     with ExitStack() as copies:
@@ -54,7 +55,7 @@ def scan_log(
 
             source, tasks = copies.enter_context(find_edges(source, tasks, budget, n_threads))
         columns = open_task_columns(source, tasks)
-        options = StateOptions(on_invalid, budget, columns.rows, by_unit)
+        options = StateOptions(on_invalid, budget, columns.rows, by_unit, keeps_sample=keeps_sample)
         state = PartialState(tasks, options)
         if columns.rows is not None and on_invalid == "raise" and not any(task.where for task in tasks):
             # Nothing is read yet. How many rows would be left out is not known, and how many rows a stream has.

@@ -21,12 +21,13 @@ from fastmetrics._core.parallel import for_each
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates
 from fastmetrics._core.resampling.entry_states import Tables, add_rows
-from fastmetrics._core.resampling.resampling_units import UnitBuckets
+from fastmetrics._core.resampling.resampling_units import HASH_BITS, UnitBuckets
 from fastmetrics._core.resampling.row_replicates import RowReduction, max_loaded_bytes, row_ranges
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.statistic import adds_by_unit
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes
+from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.scan.intervals import finalise_metric, find_many_values
 from fastmetrics.engine.scan.paired_models import (
     count_wins_of_groups,
@@ -91,18 +92,21 @@ class NumberedUnits(NamedTuple):
 def count_wins(
     part: PartState, unit_buckets: UnitBuckets, n_threads: int, of_groups: dict[WinKey, WinCounts] | None = None
 ) -> dict[WinKey, WinCounts]:
-    """Win counts: of groups for metrics of groups, of units for metrics that are sums, if units are few.
+    """Win counts: of groups for metrics of groups, of units, or of a sample of many, for metrics that are sums.
 
     `of_groups` are those of groups, if they are known.
     """
     wins = count_wins_of_groups(part, n_threads) if of_groups is None else of_groups
-    metrics = metrics_by_unit(part, unit_buckets)
+    metrics = metrics_by_unit(part)
     is_stored = part.counted_rows is None and part.unit_exchange is not None
     together = [metric for metric in metrics if is_stored and adds_up_together(metric)]
     others = [metric for metric in metrics if metric not in together]
     for slice_pass in iterate_passes(part) if metrics else ():
         if together and part.unit_exchange is not None:
-            found = count_unit_wins(part.unit_exchange.store, together, sums_of_rows(part, together), n_threads)
+            store, sums = part.unit_exchange.store, sums_of_rows(part, together)
+            # The number of equal rows before it changes the hash of a row, not its partition.
+            stop = store.n_partitions if part.names.unit == ROW_UNITS else sampled_partitions(store, unit_buckets)
+            found = count_unit_wins(store, together, sums, unit_buckets, stop, n_threads)
             wins |= slice_pass.rename(found)
         if others:
             found = dict(compare_units(states_by_unit(part, others, unit_buckets), others, part.outputs))
@@ -115,19 +119,30 @@ def adds_up_together(metric: Metric) -> bool:
     return metric.has_many and all(map(adds_by_unit, metric.statistics()))
 
 
+def sampled_partitions(store: BlockStore, units: UnitBuckets) -> int:
+    """How many of the first partitions have units of the sample: a partition has hashes that follow each other."""
+    return -(-units.sample_stop * store.n_partitions >> HASH_BITS)
+
+
 def count_unit_wins(
-    store: BlockStore, metrics: Sequence[Metric], reduction: RowReduction, n_threads: int
+    store: BlockStore,
+    metrics: Sequence[Metric],
+    reduction: RowReduction,
+    unit_buckets: UnitBuckets,
+    n_partitions: int,
+    n_threads: int,
 ) -> dict[WinKey, WinCounts]:
     """Units won, lost and tied by (metric, pair, slice), for every pair but the first of its label.
 
-    The store has the hash of every row's unit.
+    The store has the hash of every row's unit; the first `n_partitions` have all units of the sample.
     """
     n_slices = reduction.n_slices
     keys = [HASH, SLICE] if n_slices else [HASH]
     weights = [WEIGHT] if WEIGHT in store.types else []
     columns = [*names_of(store.types, LABEL, SCORE, ROLE), *weights, *keys]
     max_bytes = min(max_loaded_bytes(store), RANGE_ROWS * store.row_bytes)
-    by_partition = groupby(row_ranges(store, max_bytes), lambda bounds: bounds[:2])
+    some = (bounds for bounds in row_ranges(store, max_bytes) if bounds[0] < n_partitions)
+    by_partition = groupby(some, lambda bounds: bounds[:2])
     ranges = [list(parts) for _, parts in by_partition]  # the parts of a large partition stay together
     baselines: dict[int, int] = {}
     pairs = [
@@ -137,12 +152,12 @@ def count_unit_wins(
     ]
 
     def count(number: int) -> dict[tuple[Metric, int], list[np.ndarray]]:
-        parts: Iterator[Columns] | list[Columns] = load_parts(store, columns, ranges[number])
+        parts: Iterator[Columns] | list[Columns] = load_parts(store, columns, ranges[number], unit_buckets)
         if len(ranges[number]) == 1:
             parts = list(parts)
             units = NumberedUnits.of_rows(parts[0][HASH], parts[0].get(SLICE))
         else:
-            units = NumberedUnits.of_parts(load_parts(store, keys, ranges[number]))
+            units = NumberedUnits.of_parts(load_parts(store, keys, ranges[number], unit_buckets))
         states = states_of_units(parts, units, reduction)
         return {
             (metric, other): [
@@ -164,10 +179,13 @@ def count_unit_wins(
 
 
 def load_parts(
-    store: BlockStore, names: Sequence[str], parts: Sequence[tuple[int, int, range | None]]
+    store: BlockStore, names: Sequence[str], parts: Sequence[tuple[int, int, range | None]], units: UnitBuckets
 ) -> Iterator[Columns]:
+    """The rows of units of the sample."""
     for start, stop, blocks in parts:
-        yield store.load_partitions(list(names), start, stop, numbers=blocks).columns
+        columns = store.load_partitions(list(names), start, stop, numbers=blocks).columns
+        sampled = units.in_sample(columns[HASH])
+        yield columns if sampled.all() else {name: column[sampled] for name, column in columns.items()}
 
 
 def states_of_units(
