@@ -35,7 +35,7 @@ from fastmetrics.engine.partial.row_counts import RowCounts
 from fastmetrics.engine.partial.slice_counts import RowCount, SliceCounts
 from fastmetrics.engine.partial.slice_passes import SlicePass
 from fastmetrics.engine.partial.state_options import StateOptions
-from fastmetrics.engine.partial.waiting_rows import copy_batch, count_rows, group_batches, join_batches
+from fastmetrics.engine.partial.waiting_rows import copy_batch, count_rows, group_batches, join_batches, select_units
 from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, describe_column, key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
 
@@ -483,13 +483,6 @@ class PartState:
         for store in self.stores():
             store.close()
         self.reader.key_texts.close()
-
-
-def select_units(batch: ValidatedBatch, mask: np.ndarray) -> ValidatedBatch:
-    """Some rows of a batch that has units and no groups."""
-    columns = None if batch.columns is None else batch.columns.move(lambda column: column[mask])
-    keys = None if batch.unit_keys is None else batch.unit_keys.select(mask)
-    return batch._replace(columns=columns, unit_keys=keys, keys=None)
 
 
 def new_counted_rows() -> CountedRows:

@@ -1,4 +1,4 @@
-"""Validated batches that wait for the exchange, joined to blocks."""
+"""Validated batches that wait for the exchange, joined to blocks; some rows of a batch."""
 
 from __future__ import annotations
 
@@ -33,6 +33,13 @@ def copy_batch(batch: ValidatedBatch) -> ValidatedBatch:
     keys = concatenate_keys([batch.keys])
     unit_keys = keys if batch.unit_keys is batch.keys else concatenate_keys([batch.unit_keys])
     return batch._replace(columns=columns, keys=keys, unit_keys=unit_keys)
+
+
+def select_units(batch: ValidatedBatch, mask: np.ndarray) -> ValidatedBatch:
+    """Some rows of a batch that has units and no groups."""
+    columns = None if batch.columns is None else batch.columns.move(lambda column: column[mask])
+    keys = None if batch.unit_keys is None else batch.unit_keys.select(mask)
+    return batch._replace(columns=columns, unit_keys=keys, keys=None)
 
 
 def join_batches(batches: list[ValidatedBatch]) -> ValidatedBatch:
