@@ -61,7 +61,7 @@ def coco_values(result: Any) -> Any:
 
 
 def group_values(table: Any) -> list[Any]:
-    return [table.group, table.auc, table.n, table.n_pos]
+    return [table.group, table.auc, table.n, table.n_positives]
 
 
 # --- calls of more than one function ----------------------------------------------------------------------------------

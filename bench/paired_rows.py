@@ -181,7 +181,7 @@ def text_rows() -> list[Row]:
         *(Row(f"tokenize {name}", "texts", lambda d, name=name: partial(fm.tokenize, d.pairs[1], name))
           for name in tokenizers),
         Row("compare_texts, bootstrap", "texts", of("compare_texts", "systems"), comparison_values),
-        Row("compare_texts, randomisation", "texts", of("compare_texts", "systems", method="randomisation"),
+        Row("compare_texts, randomization", "texts", of("compare_texts", "systems", test="randomization"),
             comparison_values),
         Row("evaluate, bleu, chrf and rougeL of Parquet", "texts", evaluation("path", ["bleu", "chrf", "rougeL"]),
             report_values),

@@ -11,7 +11,7 @@ from bench.texts import clear_line_cache, translations
 from bench.timing import format_count
 
 ROWS_PER_SEGMENT = 5000  # at the full size of the benches, 10M rows, there are 2000 segments: a test set
-SAMPLES = {"bootstrap": ("bs", 1000), "randomisation": ("ar", 2000)}
+SAMPLES = {"bootstrap": ("bs", 1000), "randomization": ("ar", 2000)}
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ __all__ = ["compare", "evaluate"]
 
 @answers_unknown
 def evaluate(
-    frame: Any,
+    data: Any,
     metrics: Metrics | Evaluation | None = None,
     *,
     label: ColumnName | Sequence[ColumnName] | None = None,
@@ -77,7 +77,8 @@ def evaluate(
 
     Parameters
     ----------
-    frame : dask.dataframe.DataFrame
+    data : dask.dataframe.DataFrame
+        Its partitions are read where the workers have them.
     metrics : sequence of str, or str, optional
         Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
         commas. None: the default metrics of the columns that are given, as on the command line. `list_metrics` lists
@@ -207,13 +208,13 @@ def evaluate(
     ...     dask.dataframe.read_parquet("clicks/"), ["auc", "gauc"], label="click", score="pctr", group="user_id"
     ... )
     """
-    check_frame(frame, DASK)
+    check_frame(data, DASK)
     return evaluate_with(run_tasks, DASK, evaluate, locals())
 
 
 @answers_unknown
 def compare(
-    frame: Any,
+    data: Any,
     metrics: Metrics | Evaluation | None = None,
     *,
     label: ColumnName | Sequence[ColumnName] | None = None,
@@ -250,7 +251,8 @@ def compare(
 
     Parameters
     ----------
-    frame : dask.dataframe.DataFrame
+    data : dask.dataframe.DataFrame
+        Its partitions are read where the workers have them.
     metrics : sequence of str, or str, optional
         Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
         commas. None: the default metrics of the columns that are given, as on the command line. `list_metrics` lists
@@ -397,16 +399,16 @@ def compare(
     ...     dask.dataframe.read_parquet("clicks/"), "auc", label="click", score=["pctr", "pctr_new"], unit="user_id"
     ... )
     """
-    check_frame(frame, DASK_COMPARE)
+    check_frame(data, DASK_COMPARE)
     return compare_with(run_tasks, DASK_COMPARE, compare, locals())
 
 
-def check_frame(frame: Any, entry_point: str) -> None:
+def check_frame(data: Any, entry_point: str) -> None:
     """Check that there is a DataFrame, and a version of Dask that has what is needed."""
-    if type(frame).__module__.partition(".")[0] not in ("dask", "dask_expr") or not hasattr(frame, "map_partitions"):
+    if type(data).__module__.partition(".")[0] not in ("dask", "dask_expr") or not hasattr(data, "map_partitions"):
         function = entry_point.removeprefix("dask.")
         raise TypeError(
-            f"frame must be a Dask DataFrame; found {type(frame).__name__}. For other data use fastmetrics.{function}"
+            f"data must be a Dask DataFrame; found {type(data).__name__}. For other data use fastmetrics.{function}"
         )
     check_version("dask", f"fastmetrics.{entry_point}")
 
@@ -415,7 +417,7 @@ def run_tasks(
     planned: Sequence[PlannedTask], question: Evaluation, arguments: Mapping[str, Any]
 ) -> list[ResolvedTask]:
     """Run all rounds; `arguments` are those of the entry point."""
-    frame = arguments["frame"]
+    frame = arguments["data"]
     columns = columns_to_read(frame._meta, planned)
     client = getattr(dask.base.get_scheduler(), "__self__", None)  # None: all tasks are run on this machine
     n_cpus = os.cpu_count() or 1 if client is None else sum(client.nthreads().values())

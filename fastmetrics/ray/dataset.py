@@ -39,7 +39,7 @@ __all__ = ["compare", "evaluate"]
 
 @answers_unknown
 def evaluate(
-    dataset: Any,
+    data: Any,
     metrics: Metrics | Evaluation | None = None,
     *,
     label: ColumnName | Sequence[ColumnName] | None = None,
@@ -75,7 +75,8 @@ def evaluate(
 
     Parameters
     ----------
-    dataset : ray.data.Dataset
+    data : ray.data.Dataset
+        A task of Ray reads some of its blocks.
     metrics : sequence of str, or str, optional
         Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
         commas. None: the default metrics of the columns that are given, as on the command line. `list_metrics` lists
@@ -205,13 +206,13 @@ def evaluate(
     ...     ray.data.read_parquet("clicks/"), ["auc", "gauc"], label="click", score="pctr", group="user_id"
     ... )
     """
-    check_dataset(dataset, RAY)
+    check_dataset(data, RAY)
     return evaluate_with(run_tasks, RAY, evaluate, locals())
 
 
 @answers_unknown
 def compare(
-    dataset: Any,
+    data: Any,
     metrics: Metrics | Evaluation | None = None,
     *,
     label: ColumnName | Sequence[ColumnName] | None = None,
@@ -248,7 +249,8 @@ def compare(
 
     Parameters
     ----------
-    dataset : ray.data.Dataset
+    data : ray.data.Dataset
+        A task of Ray reads some of its blocks.
     metrics : sequence of str, or str, optional
         Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
         commas. None: the default metrics of the columns that are given, as on the command line. `list_metrics` lists
@@ -395,16 +397,16 @@ def compare(
     ...     ray.data.read_parquet("clicks/"), "auc", label="click", score=["pctr", "pctr_new"], unit="user_id"
     ... )
     """
-    check_dataset(dataset, RAY_COMPARE)
+    check_dataset(data, RAY_COMPARE)
     return compare_with(run_tasks, RAY_COMPARE, compare, locals())
 
 
-def check_dataset(dataset: Any, entry_point: str) -> None:
+def check_dataset(data: Any, entry_point: str) -> None:
     """Check that there is a Dataset, and a version of Ray that has what is needed."""
-    if type(dataset).__module__.partition(".")[0] != "ray" or not hasattr(dataset, "to_arrow_refs"):
+    if type(data).__module__.partition(".")[0] != "ray" or not hasattr(data, "to_arrow_refs"):
         function = entry_point.removeprefix("ray.")
         raise TypeError(
-            f"dataset must be a Dataset of Ray Data; found {type(dataset).__name__}. For other data use "
+            f"data must be a Dataset of Ray Data; found {type(data).__name__}. For other data use "
             f"fastmetrics.{function}"
         )
     check_version("ray", f"fastmetrics.{entry_point}")
@@ -414,7 +416,7 @@ def run_tasks(
     planned: Sequence[PlannedTask], question: Evaluation, arguments: Mapping[str, Any]
 ) -> list[ResolvedTask]:
     """Run all rounds; `arguments` are those of the entry point."""
-    dataset = arguments["dataset"]
+    dataset = arguments["data"]
     schema = dataset.schema()
     no_rows = {} if schema is None else dict(zip(schema.names, map(arrow_type, schema.types), strict=True))
     columns = columns_to_read(pyarrow.schema(no_rows).empty_table(), planned)

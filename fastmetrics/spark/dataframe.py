@@ -32,7 +32,7 @@ __all__ = ["compare", "evaluate"]
 
 @answers_unknown
 def evaluate(
-    df: Any,
+    data: Any,
     metrics: Metrics | Evaluation | None = None,
     *,
     label: ColumnName | Sequence[ColumnName] | None = None,
@@ -72,7 +72,7 @@ def evaluate(
 
     Parameters
     ----------
-    df : pyspark.sql.DataFrame
+    data : pyspark.sql.DataFrame
         Of a classic session or of Spark Connect.
     metrics : sequence of str, or str, optional
         Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
@@ -203,13 +203,13 @@ def evaluate(
     ...     df, ["auc", "gauc", "logloss"], label="click", score="pctr", group="user_id"
     ... )
     """
-    check_frame(df, SPARK)
+    check_frame(data, SPARK)
     return evaluate_with(run_tasks, SPARK, evaluate, locals())
 
 
 @answers_unknown
 def compare(
-    df: Any,
+    data: Any,
     metrics: Metrics | Evaluation | None = None,
     *,
     label: ColumnName | Sequence[ColumnName] | None = None,
@@ -247,7 +247,7 @@ def compare(
 
     Parameters
     ----------
-    df : pyspark.sql.DataFrame
+    data : pyspark.sql.DataFrame
         Of a classic session or of Spark Connect.
     metrics : sequence of str, or str, optional
         Metric strings such as "auc", "gauc(weight=pairs)", or public functions, `roc_auc_score`. A string is split at
@@ -395,16 +395,16 @@ def compare(
     ...     df, ["auc", "gauc"], label="click", score=["pctr", "pctr_new"], group="user_id"
     ... )
     """
-    check_frame(df, SPARK_COMPARE)
+    check_frame(data, SPARK_COMPARE)
     return compare_with(run_tasks, SPARK_COMPARE, compare, locals())
 
 
-def check_frame(df: Any, entry_point: str) -> None:
+def check_frame(data: Any, entry_point: str) -> None:
     """Check that there is a DataFrame, and a version of Spark that has what is needed."""
-    if not hasattr(df, "mapInArrow") or not hasattr(df, "repartitionByRange"):
+    if not hasattr(data, "mapInArrow") or not hasattr(data, "repartitionByRange"):
         function = entry_point.removeprefix("spark.")
         raise TypeError(
-            f"df must be a Spark DataFrame; found {type(df).__name__}. For other data use fastmetrics.{function}"
+            f"data must be a Spark DataFrame; found {type(data).__name__}. For other data use fastmetrics.{function}"
         )
     check_version("pyspark", f"fastmetrics.{entry_point}")
 
@@ -416,4 +416,4 @@ def run_tasks(
     plugins = pack_plugins([metric for task in planned for metric in task.plan.metrics], "pyspark.cloudpickle")
     limit = parse_size(arguments["memory_limit"], "memory_limit")
     settings = PassSettings(question, limit, arguments["spill_dir"], arguments["n_partitions"], plugins)
-    return SparkRun(arguments["df"], planned, settings).resolve()
+    return SparkRun(arguments["data"], planned, settings).resolve()

@@ -127,7 +127,7 @@ def collect(rows: Any, step: Callable[[Iterator[Any]], Iterator[Any]]) -> list[b
 
 def explain_changed_rows(first: int, second: int) -> str:
     return (
-        f"df had {first:,} rows when it was first computed and {second:,} the second time: "
+        f"data had {first:,} rows when it was first computed and {second:,} the second time: "
         "it is not the same each time. Cache it first: df = df.cache()"
     )
 

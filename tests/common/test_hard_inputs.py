@@ -47,9 +47,9 @@ def expected_table(y_true, y_score, groups):
 @given(strategies.grouped_scores())
 def test_the_reference_is_the_oracle(case):
     y_true, y_score, groups = case
-    names, auc, n, n_pos = expected_table(*case)
+    names, auc, n, n_positives = expected_table(*case)
     rows = gauc.auc_by_group(y_true.tolist(), y_score.tolist(), groups.tolist())
-    assert [(row.group, row.n, row.n_pos) for row in rows] == list(zip(names, n, n_pos, strict=True))
+    assert [(row.group, row.n, row.n_positives) for row in rows] == list(zip(names, n, n_positives, strict=True))
     np.testing.assert_array_equal(auc, [float("nan") if row.auc is None else float(row.auc) for row in rows])
 
 
@@ -148,7 +148,7 @@ def test_groups_of_hard_scores(pattern, dtype):
         y_true = labels["rare" if name in ("one group", "in turn") else "half"]
         expected = expected_table(y_true, y_score, groups)
         table = fm.auc_by_group(y_true, y_score, groups, n_threads=2)
-        for found, wanted in zip((table.group, table.auc, table.n, table.n_pos), expected, strict=True):
+        for found, wanted in zip((table.group, table.auc, table.n, table.n_positives), expected, strict=True):
             np.testing.assert_array_equal(found, wanted, err_msg=name)
 
 
@@ -199,7 +199,7 @@ def test_keys_of_every_bit_pattern(pattern):
     expected = expected_table(log["label"], log["score"], keys)
     table = fm.auc_by_group(log["label"], log["score"], keys)
     assert table.group.dtype == keys.dtype
-    for found, wanted in zip((table.group, table.auc, table.n, table.n_pos), expected, strict=True):
+    for found, wanted in zip((table.group, table.auc, table.n, table.n_positives), expected, strict=True):
         np.testing.assert_array_equal(found, wanted)
 
 

@@ -156,9 +156,9 @@ def test_auc_by_group_is_scikit_learn_per_group(case):
     y_true, y_score, groups = case
     for row in gauc.auc_by_group(y_true.tolist(), y_score.tolist(), groups.tolist()):
         chosen = groups == row.group
-        assert (row.n, row.n_pos) == (chosen.sum(), y_true[chosen].sum())
+        assert (row.n, row.n_positives) == (chosen.sum(), y_true[chosen].sum())
         if row.auc is None:
-            assert row.n_pos in (0, row.n)
+            assert row.n_positives in (0, row.n)
         else:
             expected = scikit_learn().roc_auc_score(y_true[chosen], finite_ranks(y_score[chosen]))
             assert math.isclose(row.auc, expected)

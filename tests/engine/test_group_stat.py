@@ -40,7 +40,7 @@ def stat_of(sample, metric):
     return float(stat(sample, options["stat"], options.get("rule", "linear"), options.get("at", 0)))
 
 
-WEIGHT_OF = {"impressions": "n", "uniform": None, "positives": "n_pos"}
+WEIGHT_OF = {"impressions": "n", "uniform": None, "positives": "n_positives"}
 
 
 @each_case("weight", WEIGHT_OF)

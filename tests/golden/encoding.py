@@ -44,7 +44,7 @@ ATTRIBUTES = {
         "category_ids",
     ],
     "ErrorTable": ["group", "n", "bias", "mse", "mae"],
-    "GroupTable": ["group", "auc", "n", "n_pos"],
+    "GroupTable": ["group", "auc", "n", "n_positives"],
     "RankingResult": ["values", "per_query", "coverage", "missing_queries"],
     "RankingTable": ["columns"],
     "RougeResult": ["by_type"],

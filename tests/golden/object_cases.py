@@ -63,7 +63,9 @@ def of_samples() -> Cases:
         "tukey_hsd of samples": lambda: fm.tukey_hsd(a[:20], b[:15], ci=0.9),
         "tukey_hsd of pairs": lambda: fm.tukey_hsd(a, b, first * 30, paired=True),
         "sign_flip_test of few": lambda: fm.sign_flip_test(small, other),
-        "sign_flip_test with weights": lambda: fm.sign_flip_test(a - b, weights=log["weight"], replicates=200, seed=3),
+        "sign_flip_test with weights": lambda: fm.sign_flip_test(
+            a - b, sample_weight=log["weight"], replicates=200, seed=3
+        ),
         "paired_t_test of differences": lambda: fm.paired_t_test(a - b, ci=None),
         "paired_t_test of equal samples": lambda: fm.paired_t_test(a, a),
         "wilcoxon of differences": lambda: fm.wilcoxon(a - b),
@@ -259,9 +261,9 @@ def of_texts() -> Cases:
         cases[f"tokenize {tokenizer}"] = lambda t=tokenizer: [fm.tokenize(text, t) for text in references]
         cases[f"tokenize lowercase {tokenizer}"] = lambda t=tokenizer: fm.tokenize(references, t, lowercase=True)
     systems = {"first": good, "second": worse}
-    for method in ("bootstrap", "randomisation"):
+    for method in ("bootstrap", "randomization"):
         cases[f"compare_texts {method}"] = lambda m=method: fm.compare_texts(
-            systems, references, method=m, replicates=50, interval_replicates=20 if m == "randomisation" else 0
+            systems, references, test=m, replicates=50, interval_replicates=20 if m == "randomization" else 0
         )
     cases["compare_texts of more"] = lambda: fm.compare_texts(
         systems, several, ["ter", "bleu", "chrf"], replicates=40, correction="holm", baseline="second"

@@ -30,7 +30,9 @@ def of_runs() -> Cases:
         ),
         "evaluate_ranking of pessimists": lambda: fm.evaluate_ranking(qrels, run, RANKED, ties="pessimistic"),
         "evaluate_ranking that skips": lambda: fm.evaluate_ranking(qrels, run, RANKED, missing="drop", empty="skip"),
-        "evaluate_ranking with weights": lambda: fm.evaluate_ranking(qrels, run, ["ndcg@3", "map"], weights=weights),
+        "evaluate_ranking with weights": lambda: fm.evaluate_ranking(
+            qrels, run, ["ndcg@3", "map"], sample_weight=weights
+        ),
         "RankingResult.to_dict": lambda: fm.evaluate_ranking(qrels, run, ["ndcg@3", "map"]).to_dict(),
         "evaluate_recommendations": lambda: fm.evaluate_recommendations(sets, lists, RANKED[:9]),
         "evaluate_recommendations of grades": lambda: fm.evaluate_recommendations(grades, lists, RANKED[:9]),

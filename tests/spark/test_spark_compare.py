@@ -155,5 +155,5 @@ def test_what_spark_cannot_do(df, options, words):
 def test_other_data_is_refused(log):
     import fastmetrics.spark
 
-    words = "df must be a Spark DataFrame; found dict. For other data use fastmetrics.compare"
+    words = "data must be a Spark DataFrame; found dict. For other data use fastmetrics.compare"
     assert_raises(TypeError, words, fastmetrics.spark.compare, log, "auc", **MODELS)

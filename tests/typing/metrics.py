@@ -143,7 +143,7 @@ revealed = [
 ]
 measure_names: tuple[str, ...] = fm.trec_metric_names("official")
 
-ranked = fm.evaluate_ranking({"q": {"d": 1}}, {"q": {"d": 0.5}}, ["map", "mrr"], ties="docid", weights={"q": 2.0})
+ranked = fm.evaluate_ranking({"q": {"d": 1}}, {"q": {"d": 0.5}}, ["map", "mrr"], ties="docid", sample_weight={"q": 2.0})
 revealed = [
     reveal_type(ranked),  # reveals: RankingResult
     reveal_type(ranked["map"]),  # reveals: float
@@ -158,7 +158,7 @@ revealed = [
     reveal_type(table),  # reveals: GroupTable
     reveal_type(len(table)),  # reveals: int
 ]
-columns: list[NDArray[Any]] = [table.group, table.auc, table.n, table.n_pos]
+columns: list[NDArray[Any]] = [table.group, table.auc, table.n, table.n_positives]
 
 targets = [1.5, 2.0, 0.5, 3.0]
 errors: fm.ErrorTable = fm.errors_by_group(targets, scores, users)
@@ -302,7 +302,7 @@ systems: fm.TextComparison = fm.compare_texts({"a": ["x y"], "b": ["x z"]}, ["x 
 reveal_type(systems["bleu"].interval)  # reveals: tuple[float, float] | None
 of_system: fm.SystemScore = systems.systems["a"]["bleu"]
 reveal_type(of_system.score)  # reveals: float
-flips: fm.SignificanceResult = fm.sign_flip_test([0.3, 0.2], [0.1, 0.4], weights=[1, 2])
+flips: fm.SignificanceResult = fm.sign_flip_test([0.3, 0.2], [0.1, 0.4], sample_weight=[1, 2])
 
 listed: fm.MetricTable = fm.list_metrics(family="ranking", exchange="hash")
 entry: fm.MetricSpec = listed["ndcg@10"]

@@ -25,7 +25,7 @@ def sample_size(
     difference: float,
     *,
     power: float = POWER,
-    level: float | None = None,
+    ci: float | None = None,
     other: str | None = None,
     slice: Mapping[str, Any] | None = None,  # noqa: A002
     label: str | None = None,
@@ -35,7 +35,7 @@ def sample_size(
 
     With k times the units the variance of the paired difference is 1/k of that of the comparison. Units are enough if
     a difference d is at least (t + t_power) times the standard error, with the quantiles of Student's distribution of
-    the two-sided test at `level` and of the power (H. Bloom, "Minimum detectable effects", Evaluation Review 19, 1995).
+    the two-sided test at `ci` and of the power (H. Bloom, "Minimum detectable effects", Evaluation Review 19, 1995).
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def sample_size(
         The difference that is to be shown, in units of the metric; its sign does not matter.
     power : float
         The probability that it is shown, between 0 and 1.
-    level : float, optional
+    ci : float, optional
         The level of the test; by default the level at which the comparison decides this difference, which is corrected
         for the number of differences.
     other, label, task : str, optional
@@ -78,7 +78,7 @@ def sample_size(
     """
     if not isinstance(comparison, Comparison):
         raise TypeError(f"comparison must be the result of compare; found {type(comparison).__name__}")
-    for name, value in (("power", power), ("level", level)):
+    for name, value in (("power", power), ("ci", ci)):
         if value is not None and not (isinstance(value, (int, float)) and 0 < value < 1):
             raise ValueError(f"{name} must be a number between 0 and 1; found {value!r}")
     if not (isinstance(difference, (int, float)) and math.isfinite(difference) and difference):
@@ -90,7 +90,7 @@ def sample_size(
     if one.n_units is None:
         raise ValueError(f"{one.metric} has no number of units in this comparison")
     decided = one.verdict_level or comparison.level or 0.95
-    found = find_sample_size(one, float(difference), decided if level is None else float(level), float(power))
+    found = find_sample_size(one, float(difference), decided if ci is None else float(ci), float(power))
     if found is None:
         raise ValueError(f"no number of units shows a difference of {difference!r} in {one.metric}")
     return found

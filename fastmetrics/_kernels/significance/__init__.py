@@ -1,4 +1,4 @@
-"""Significance tests: placements for DeLong's test, sums with flipped signs for randomisation tests, and tails.
+"""Significance tests: placements for DeLong's test, sums with flipped signs for randomization tests, and tails.
 
 `_core.score_statistics` and `_core.comparison` import this family. It imports `numeric`, `columns` and `sweep`. Start
 with `delong_placements.pyx`.

@@ -1,4 +1,4 @@
-"""Sums of values with flipped signs, for the sign-flip randomisation test: random signs, or all sign patterns.
+"""Sums of values with flipped signs, for the sign-flip randomization test: random signs, or all sign patterns.
 
 Values are integers (int64) in tiles of 64. A replicate has one word of 64 random bits per tile, and a bit that is not
 set flips the sign of its value. The signed sums of a few values are computed in advance (signed_sums.h), so a replicate

@@ -31,7 +31,7 @@ class GroupTable(ColumnTable):
         floats, dates or times. Keys of several columns are a structured array: ``group["session"]`` is one of them.
     auc : numpy.ndarray of float64
         NaN if a group has only one class.
-    n, n_pos : numpy.ndarray of int64
+    n, n_positives : numpy.ndarray of int64
         Rows and positive rows, without rows of weight 0.
 
     Examples
@@ -47,10 +47,10 @@ class GroupTable(ColumnTable):
     group: np.ndarray
     auc: np.ndarray
     n: np.ndarray
-    n_pos: np.ndarray
+    n_positives: np.ndarray
 
-    def __init__(self, group: np.ndarray, auc: np.ndarray, n: np.ndarray, n_pos: np.ndarray) -> None:
-        super().__init__({"group": group, "auc": auc, "n": n, "n_pos": n_pos})
+    def __init__(self, group: np.ndarray, auc: np.ndarray, n: np.ndarray, n_positives: np.ndarray) -> None:
+        super().__init__({"group": group, "auc": auc, "n": n, "n_positives": n_positives})
 
 
 @answers_unknown
@@ -89,7 +89,7 @@ def auc_by_group(
     Returns
     -------
     GroupTable
-        Columns group, auc (NaN if the group has only one class), n, n_pos, sorted by group.
+        Columns group, auc (NaN if the group has only one class), n, n_positives, sorted by group.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def auc_by_group(
     --------
     >>> import fastmetrics as fm
     >>> table = fm.auc_by_group([1, 0, 0, 1], [0.9, 0.3, 0.8, 0.2], [7, 5, 7, 5])
-    >>> table.group.tolist(), table.auc.tolist(), table.n.tolist(), table.n_pos.tolist()
+    >>> table.group.tolist(), table.auc.tolist(), table.n.tolist(), table.n_positives.tolist()
     ([5, 7], [0.0, 1.0], [2, 2], [1, 1])
     """
     labels = binary_labels(y_true, pos_label)
@@ -115,6 +115,6 @@ def auc_by_group(
         for _, table in by_group.whole_tables(start, stop):
             class_rows = table.class_rows
             tables.append((table.keys.values(), table.auc(), class_rows.sum(axis=1), class_rows[:, 1].copy()))
-    group, auc, n, n_pos = (np.concatenate(column) for column in zip(*tables, strict=True))
+    group, auc, n, n_positives = (np.concatenate(column) for column in zip(*tables, strict=True))
     order = np.argsort(group, kind="stable")
-    return GroupTable(group[order], auc[order], n[order], n_pos[order])
+    return GroupTable(group[order], auc[order], n[order], n_positives[order])

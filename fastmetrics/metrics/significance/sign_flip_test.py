@@ -1,4 +1,4 @@
-"""Fisher's randomisation test of paired samples (sign-flip test)."""
+"""Fisher's randomization test of paired samples (sign-flip test)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns.weights import as_weights, check_some_weight
 from fastmetrics._core.comparison.mean_differences import mean_difference
-from fastmetrics._core.comparison.randomisation_test import randomisation_test
+from fastmetrics._core.comparison.randomization_test import randomization_test
 from fastmetrics._core.comparison.test_results import (
     Estimate,
     SignificanceResult,
@@ -32,14 +32,14 @@ def sign_flip_test(
     a: NumericArrayLike,
     b: NumericArrayLike | None = None,
     *,
-    weights: NumericArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     alternative: Alternative = "two-sided",
     replicates: int = 10_000,
     seed: int = 0,
     ci: float | None = 0.95,
     n_threads: int | None = None,
 ) -> SignificanceResult:
-    """Test whether the mean of paired differences is zero, by Fisher's randomisation test.
+    """Test whether the mean of paired differences is zero, by Fisher's randomization test.
 
     If the mean is zero, both signs of a difference are equally likely. The statistic is the mean of d = a - b. p is the
     share of assignments of signs whose mean is at least as extreme. All 2^n assignments are tested if there are at
@@ -52,8 +52,8 @@ def sign_flip_test(
     a, b : array-like of shape (n,)
         The value of each system for every unit (user, query), finite numbers, with the same units in the same order.
         Without `b`, `a` has the differences.
-    weights : array-like of shape (n,), optional
-        Weights of the units, not negative. The statistic is then sum(w d) / sum(w). A pair of weight 0 is ignored.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300. A row of weight zero is left out.
     alternative : {"two-sided", "less", "greater"}
         "greater": `a` is greater than `b`. Two-sided: the mean is at least as far from zero, in either direction.
     replicates : int
@@ -107,12 +107,12 @@ def sign_flip_test(
     replicates, seed = check_replicates(replicates), check_seed(seed)
     differences, _ = subtract(a, b)
     n = differences.shape[0]
-    units = None if weights is None else as_weights(weights, n, "a", "weights")
+    units = None if sample_weight is None else as_weights(sample_weight, n, "a", "sample_weight")
     if units is not None:
-        check_some_weight(units, "weights")
+        check_some_weight(units, "sample_weight")
         differences, units = differences[units > 0], units[units > 0]
         n = differences.shape[0]
-    flips = randomisation_test(
+    flips = randomization_test(
         differences if units is None else apply_weights(differences, units),
         replicates=replicates,
         seed=seed,
@@ -138,5 +138,5 @@ def apply_weights(differences: np.ndarray, weights: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         weighted: np.ndarray = weights * differences
     if not np.isfinite(weighted).all():
-        raise ValueError("weights times a - b is beyond the largest float: divide all weights by the same number")
+        raise ValueError("sample_weight times a - b is beyond the largest float: divide all weights by the same number")
     return weighted

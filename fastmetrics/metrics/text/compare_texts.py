@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["SystemScore", "TextComparison", "compare_texts"]
 
 BOOTSTRAP: Literal["bootstrap"] = "bootstrap"
-RANDOMISATION: Literal["randomisation"] = "randomisation"
-METHODS = (BOOTSTRAP, RANDOMISATION)
-REPLICATES = {BOOTSTRAP: 1000, RANDOMISATION: 10_000}  # sacrebleu's
+RANDOMIZATION: Literal["randomization"] = "randomization"
+TESTS = (BOOTSTRAP, RANDOMIZATION)
+REPLICATES = {BOOTSTRAP: 1000, RANDOMIZATION: 10_000}  # sacrebleu's
 NIST = "nist"  # no metric of a log
 METRICS = ("bleu", "chrf", "meteor", NIST, "ter")
 
@@ -106,7 +106,7 @@ class TextComparison(Comparison):
 class TextComparisonPlan(NamedTuple):
     """The options of a comparison, checked."""
 
-    method: str
+    test: str
     replicates: int
     interval_replicates: int
     seed: int
@@ -115,14 +115,14 @@ class TextComparisonPlan(NamedTuple):
 
     @property
     def description(self) -> str:
-        if self.method == BOOTSTRAP:
+        if self.test == BOOTSTRAP:
             return f"paired bootstrap ({self.replicates:,} samples)"
-        return f"paired approximate randomisation ({self.replicates:,} trials)"
+        return f"paired approximate randomization ({self.replicates:,} trials)"
 
     @property
     def signature(self) -> list[str]:
-        fields = [f"seed:{self.seed}", f"{'bs' if self.method == BOOTSTRAP else 'ar'}:{self.replicates}"]
-        if self.method == RANDOMISATION and self.interval_replicates:
+        fields = [f"seed:{self.seed}", f"{'bs' if self.test == BOOTSTRAP else 'ar'}:{self.replicates}"]
+        if self.test == RANDOMIZATION and self.interval_replicates:
             fields.append(f"bs:{self.interval_replicates}")
         return fields
 
@@ -134,7 +134,7 @@ def compare_texts(
     metrics: Metrics = ("bleu", "chrf"),
     *,
     baseline: str | None = None,
-    method: TextTest = BOOTSTRAP,
+    test: TextTest = BOOTSTRAP,
     replicates: int | None = None,
     interval_replicates: int = 0,
     seed: int = 12345,
@@ -145,7 +145,7 @@ def compare_texts(
     """Test whether systems score better or worse than a baseline on the same segments.
 
     Paired bootstrap (P. Koehn, Statistical significance tests for machine translation evaluation, EMNLP 2004) or
-    approximate randomisation (S. Riezler, J. T. Maxwell, On some pitfalls in automatic evaluation and significance
+    approximate randomization (S. Riezler, J. T. Maxwell, On some pitfalls in automatic evaluation and significance
     testing for MT, 2005). Samples are those that sacrebleu draws, so p-values are equal to its `PairedTest`'s.
 
     Parameters
@@ -158,13 +158,13 @@ def compare_texts(
         Metric strings: "bleu", "chrf", "ter", "nist", "meteor", with options such as "chrf(word_order=2)".
     baseline : str, optional
         The name of the system that all others are compared with; by default the first.
-    method : {"bootstrap", "randomisation"}
-        "bootstrap": draw segments with replacement, the same for both systems. "randomisation": exchange hypotheses
+    test : {"bootstrap", "randomization"}
+        "bootstrap": draw segments with replacement, the same for both systems. "randomization": exchange hypotheses
         between the two systems, each with probability 1/2.
     replicates : int, optional
         The number of bootstrap samples (by default 1000) or of random exchanges (by default 10000).
     interval_replicates : int
-        With ``method="randomisation"``: bootstrap samples for the mean and interval of each system; 0 for none.
+        With ``test="randomization"``: bootstrap samples for the mean and interval of each system; 0 for none.
     seed : int
         The seed of NumPy's default generator; sacrebleu's is 12345.
     correction : {"holm", "benjamini-hochberg", "none"} or None
@@ -196,7 +196,7 @@ def compare_texts(
     Notes
     -----
     p = (c + 1) / (R + 1). c is the number of R samples with |d_r| - mean |d_r| > |d| (bootstrap) or |d_r| > |d|
-    (randomisation), where d is the observed difference and d_r that of a sample. If the systems score the same in every
+    (randomization), where d is the observed difference and d_r that of a sample. If the systems score the same in every
     sample, or if every bootstrap sample has the same difference (as with one segment), p is 1 and `reason` states why;
     sacrebleu's formula gives 1 / (R + 1).
 
@@ -215,17 +215,17 @@ def compare_texts(
     ('poor', 'good', 13.5, 0.004)
     """
     started = perf_counter()
-    validation.check_option(method, "method", METHODS)
+    validation.check_option(test, "test", TESTS)
     correction_name = read_correction(correction)
     check_level(ci)
-    drawn = check_replicates(REPLICATES[method] if replicates is None else replicates)
+    drawn = check_replicates(REPLICATES[test] if replicates is None else replicates)
     if interval_replicates != 0:
         interval_replicates = check_replicates(interval_replicates)
-        if method == BOOTSTRAP:
+        if test == BOOTSTRAP:
             raise validation.OptionError(
-                "interval_replicates needs method='randomisation'; a bootstrap uses its own samples for intervals"
+                "interval_replicates needs test='randomization'; a bootstrap uses its own samples for intervals"
             )
-    plan = TextComparisonPlan(method, drawn, interval_replicates, check_seed(seed), ci, count_threads(n_threads))
+    plan = TextComparisonPlan(test, drawn, interval_replicates, check_seed(seed), ci, count_threads(n_threads))
     if not isinstance(systems, Mapping):
         raise validation.OptionError(f"systems must map names to hypotheses; found {type(systems).__name__}")
     if len(systems) < 2:
@@ -239,7 +239,7 @@ def compare_texts(
         SystemTable(metric, {name: segment_states(metric, systems[name], references, name, plan) for name in names})
         for metric in dict.fromkeys(map(str, metric_strings))
     ]
-    run_test = paired_bootstrap if method == BOOTSTRAP else approximate_randomisation
+    run_test = paired_bootstrap if test == BOOTSTRAP else approximate_randomization
     differences, scores = run_test(tables, names, plan)
     directions = ["minimize" if parse_metric(one.metric)[0] == "ter" else "maximize" for one in differences]
     return TextComparison(
@@ -326,8 +326,8 @@ def paired_bootstrap(tables: list[SystemTable], names: list[str], plan: TextComp
     return differences, system_scores(tables, names, samples)
 
 
-def approximate_randomisation(tables: list[SystemTable], names: list[str], plan: TextComparisonPlan) -> ComparedSystems:
-    """Test with approximate randomisation: two systems are scored after they exchange hypotheses of random segments."""
+def approximate_randomization(tables: list[SystemTable], names: list[str], plan: TextComparisonPlan) -> ComparedSystems:
+    """Test with approximate randomization: two systems are scored after they exchange hypotheses of random segments."""
     first, others = names[0], names[1:]
     row_differences = [table.rows[first] - table.rows[other] for table in tables for other in others]
     generator = np.random.default_rng(plan.seed)
@@ -378,7 +378,7 @@ def sampled_pvalue(
 ) -> tuple[float, str | None]:
     """Return (c + 1) / (R + 1), where c of R values exceed the observed difference, with a reason or a remark.
 
-    `sizes` are the absolute differences of samples. If they do not vary, p is 1. For randomisation, which has no such
+    `sizes` are the absolute differences of samples. If they do not vary, p is 1. For randomization, which has no such
     rule, `values` is `sizes`.
     """
     difference = abs(table.results[first].score - table.results[other].score)

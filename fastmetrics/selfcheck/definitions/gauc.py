@@ -21,7 +21,7 @@ class GroupRow:
     group: Any
     auc: Fraction | None
     n: int
-    n_pos: int
+    n_positives: int
     weight: Fraction
 
     def weight_by(self, rule: str) -> Fraction:
@@ -29,8 +29,8 @@ class GroupRow:
         return {
             "impressions": Fraction(self.n),
             "uniform": Fraction(1),
-            "positives": Fraction(self.n_pos),
-            "pairs": Fraction(self.n_pos * (self.n - self.n_pos)),
+            "positives": Fraction(self.n_positives),
+            "pairs": Fraction(self.n_positives * (self.n - self.n_positives)),
             "weights": self.weight,
         }[rule]
 

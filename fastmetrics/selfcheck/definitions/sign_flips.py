@@ -1,5 +1,5 @@
 # Written by tools/generate.py from tests/oracles/significance/sign_flips.py.
-"""Fisher's randomisation test by definition, and random signs by the definition of their generator."""
+"""Fisher's randomization test by definition, and random signs by the definition of their generator."""
 
 from collections.abc import Sequence
 from fractions import Fraction

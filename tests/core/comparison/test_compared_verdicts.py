@@ -171,7 +171,7 @@ def test_as_many_units_as_are_needed_show_the_difference():
         one.detectable / math.sqrt(10), rel=0.2
     )
     more = fm.sample_size(comparison, "logloss", one.detectable, power=0.95)
-    assert more > needed > fm.sample_size(comparison, "logloss", one.detectable, level=0.8)
+    assert more > needed > fm.sample_size(comparison, "logloss", one.detectable, ci=0.8)
 
 
 @each_case(
@@ -180,7 +180,7 @@ def test_as_many_units_as_are_needed_show_the_difference():
         (("auc", 0), {}, ValueError, "difference must be a finite number that is not 0; found 0"),
         (("auc", math.inf), {}, ValueError, "difference must be a finite number"),
         (("auc", 0.1), {"power": 1}, ValueError, "power must be a number between 0 and 1; found 1"),
-        (("auc", 0.1), {"level": 95}, ValueError, "level must be a number between 0 and 1; found 95"),
+        (("auc", 0.1), {"ci": 95}, ValueError, "ci must be a number between 0 and 1; found 95"),
         (("gauc", 0.1), {}, KeyError, "no 'gauc' in this comparison"),
         (("auc", 0.1), {"slice": {"country": "NL"}}, KeyError, "no difference"),
     ],

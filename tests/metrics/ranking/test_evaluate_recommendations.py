@@ -112,9 +112,9 @@ def test_without_padding_every_id_is_an_item():
 
 
 def test_weights_and_policies():
-    by_user = fm.evaluate_recommendations(SETS, LISTS, "mrr", weights=[3, 1, 1, 5])
+    by_user = fm.evaluate_recommendations(SETS, LISTS, "mrr", sample_weight=[3, 1, 1, 5])
     assert by_user["mrr"] == pytest.approx((3 * 0.5 + 1) / 10)
-    named = fm.evaluate_recommendations(SETS, LISTS, "mrr", weights=dict(enumerate([3, 1, 1, 5])))
+    named = fm.evaluate_recommendations(SETS, LISTS, "mrr", sample_weight=dict(enumerate([3, 1, 1, 5])))
     assert named.values == by_user.values
     assert fm.evaluate_recommendations(SETS, LISTS, "mrr", empty="skip")["mrr"] == pytest.approx(1.5 / 3)
     assert fm.evaluate_recommendations([{1: 1, 2: 3}], [[1, 2]], "hr@1", relevance_level=2)["hr@1"] == 0
@@ -163,8 +163,8 @@ def test_repr_names_users():
         ([[1]], (np.array([0, 2]), np.array([4])), {}, ValueError, "indptr of relevant must begin at 0"),
         ([[1]], (np.array([0.0, 1.0]), np.array([4])), {}, ValueError, "indptr of relevant must be integers"),
         ([[1]], (np.array([0, 1]), np.array([4]), np.array([1, 2])), {}, ValueError, "has 1 rows but data has 2"),
-        ([[1]], [{1}], {"weights": [-1]}, ValueError, "weights has -1"),
-        ([[1]], [{1}], {"weights": [1, 2]}, ValueError, "weights has 2"),
+        ([[1]], [{1}], {"sample_weight": [-1]}, ValueError, "sample_weight has -1"),
+        ([[1]], [{1}], {"sample_weight": [1, 2]}, ValueError, "sample_weight has 2"),
     ],
 )  # fmt: skip
 def test_bad_input_is_named(lists, truth, options, error, message):

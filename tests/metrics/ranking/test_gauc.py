@@ -71,7 +71,7 @@ def assert_table(case, weights):
     expected = gauc.auc_by_group(*lists(*case), None if weights is None else weights.tolist())
     assert table.group.tolist() == [row.group for row in expected]
     assert table.n.tolist() == [row.n for row in expected]
-    assert table.n_pos.tolist() == [row.n_pos for row in expected]
+    assert table.n_positives.tolist() == [row.n_positives for row in expected]
     for value, row in zip(table.auc.tolist(), expected, strict=True):
         assert math.isnan(value) if row.auc is None else value == float(row.auc)
     assert len(table) == len(expected)
@@ -98,12 +98,12 @@ def test_auc_by_group_with_weights_is_rounded_once():
 def test_the_group_table():
     table = fm.auc_by_group([1, 0, 1, 1], [0.9, 0.1, 0.4, 0.3], [7, 7, -2, 7])
     assert (table.group.tolist(), table.group.dtype, table.n.tolist()) == ([-2, 7], np.int64, [1, 3])
-    assert table.n_pos.tolist() == [1, 2]
+    assert table.n_positives.tolist() == [1, 2]
     assert math.isnan(table.auc[0])
     assert table.auc[1] == 1.0
-    assert (table.auc.dtype, table.n.dtype, table.n_pos.dtype) == (np.float64, np.int64, np.int64)
+    assert (table.auc.dtype, table.n.dtype, table.n_positives.dtype) == (np.float64, np.int64, np.int64)
     arrow = table.to_arrow()
-    assert arrow.column_names == ["group", "auc", "n", "n_pos"]
+    assert arrow.column_names == ["group", "auc", "n", "n_positives"]
     assert arrow["n"].to_pylist() == [1, 3]
 
 
@@ -126,7 +126,7 @@ def test_every_row_its_own_group_is_nan():
 
 
 def group_rows(log):
-    """(group, exact AUC or None, n, n_pos) by sorting, for sizes with too many pairs to count."""
+    """(group, exact AUC or None, n, n_positives) by sorting, for sizes with too many pairs to count."""
     order = np.argsort(log["group"], kind="stable")
     starts = np.flatnonzero(np.diff(log["group"][order], prepend=log["group"][order[0]] - 1))
     for rows in np.split(order, starts[1:]):
@@ -147,7 +147,7 @@ def test_many_rows(users, dtype):
         assert table.group.tolist() == [row[0] for row in expected]
         np.testing.assert_array_equal(table.auc, aucs)
         np.testing.assert_array_equal(table.n, [row[2] for row in expected])
-        np.testing.assert_array_equal(table.n_pos, [row[3] for row in expected])
+        np.testing.assert_array_equal(table.n_positives, [row[3] for row in expected])
         value = fm.gauc_score(log["label"], log["score"], log["group"], n_threads=n_threads)
         assert math.isclose(value, exact, rel_tol=ROUNDINGS)
 
@@ -172,7 +172,7 @@ class TestRealData:
         assert math.isclose(fm.gauc_score(*case, weight="uniform"), 0.9642085405188081, rel_tol=1e-14)
         table = fm.auc_by_group(*case)
         assert len(table) == 3453
-        assert (table.n.sum(), table.n_pos.sum()) == (980_067, 6_153)
+        assert (table.n.sum(), table.n_positives.sum()) == (980_067, 6_153)
 
     def test_some_users_against_scikit_learn(self, visits):
         table = fm.auc_by_group(visits["label"], visits["score"], visits["user_id"])

@@ -78,27 +78,28 @@ def test_queries_of_weight_zero_are_absent():
     """Also a query without a relevant item, for policies that make the mean NaN or an error."""
     run, qrels = {"a": {"x": 1.0}, "b": {"x": 1.0}}, {"a": {"x": 1}, "b": {"x": 0}}
     for empty in ("zero", "skip", "one", "nan", "raise"):
-        ours = fm.evaluate_ranking(qrels, run, ["map", "mrr@3"], empty=empty, weights={"a": 2.0, "b": 0.0})
+        ours = fm.evaluate_ranking(qrels, run, ["map", "mrr@3"], empty=empty, sample_weight={"a": 2.0, "b": 0.0})
         assert ours.values == {"map": 1.0, "mrr@3": 1.0}
-    assert math.isnan(fm.evaluate_ranking(qrels, run, "map", empty="nan", weights={"a": 2.0, "b": 1.0})["map"])
+    assert math.isnan(fm.evaluate_ranking(qrels, run, "map", empty="nan", sample_weight={"a": 2.0, "b": 1.0})["map"])
     assert_raises(
         ValueError, "query 'b' has no relevant item",
-        fm.evaluate_ranking, qrels, run, "map", empty="raise", weights={"a": 2.0, "b": 1.0},
+        fm.evaluate_ranking, qrels, run, "map", empty="raise", sample_weight={"a": 2.0, "b": 1.0},
     )
 
 
 def test_weights_of_queries():
-    ours = fm.evaluate_ranking(QRELS, RUN, ["mrr", "p@1"], weights={"q1": 3, "q2": 1.0})
+    ours = fm.evaluate_ranking(QRELS, RUN, ["mrr", "p@1"], sample_weight={"q1": 3, "q2": 1.0})
     assert (ours["mrr"], ours["p@1"]) == (pytest.approx((3 * 1 + 0.5) / 4), pytest.approx(3 / 4))
-    assert "weight:weights" in ours.signature("mrr")
+    assert "weight:sample_weight" in ours.signature("mrr")
     for weights, message in (
         ({"q1": 1}, "no weight for query 'q2'"),
         ({"q1": 1, "q2": -1}, "-1 for query 'q2'"),
         ({"q1": 1, "q2": float("nan")}, "nan for query 'q2'"),
         ({"q1": 1, "q2": "2"}, "'2' for query 'q2'"),
     ):
-        assert_raises(ValueError, message, fm.evaluate_ranking, QRELS, RUN, "mrr", weights=weights)
-    assert_raises(TypeError, "weights must map every query", fm.evaluate_ranking, QRELS, RUN, "mrr", weights=[1, 2])
+        assert_raises(ValueError, message, fm.evaluate_ranking, QRELS, RUN, "mrr", sample_weight=weights)
+    words = "sample_weight must map every query"
+    assert_raises(TypeError, words, fm.evaluate_ranking, QRELS, RUN, "mrr", sample_weight=[1, 2])
 
 
 def test_docid_is_the_greatest_first():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._core.comparison import randomisation_test
+from fastmetrics._core.comparison import randomization_test
 from fastmetrics._kernels.significance import sign_flips as sign_flips
 from oracles.significance import sign_flips as oracle
 from support.cases import assert_raises, each_case
@@ -87,7 +87,7 @@ def test_order_and_threads_do_not_matter(differences, random, alternative):
         }
         assert len(results) == 1
         weighted = {
-            repr(fm.sign_flip_test(rows, weights=[weights[one] for one in rows], **options))
+            repr(fm.sign_flip_test(rows, sample_weight=[weights[one] for one in rows], **options))
             for rows in (differences, shuffled)
         }
         assert len(weighted) == 1
@@ -124,9 +124,9 @@ def test_decimals_tie_by_their_decimal_value():
 
 @each_case("unit", [1.0, 2.0**-1074, 2.0**900, 2.0**-30])
 def test_values_of_few_bits_are_exact(unit):
-    whole, slack = randomisation_test.as_integers(np.array([1 << 39, -3, 0, 1]) * unit)
+    whole, slack = randomization_test.as_integers(np.array([1 << 39, -3, 0, 1]) * unit)
     assert (whole.tolist(), slack) == ([1 << 39, -3, 1], 0)
-    rounded, slack = randomisation_test.as_integers(np.array([float(1 << 50), -3, 1]))
+    rounded, slack = randomization_test.as_integers(np.array([float(1 << 50), -3, 1]))
     assert slack >= 3
     assert rounded[0] == 1 << 58
 
@@ -153,12 +153,12 @@ def test_the_effect_and_its_interval():
 def test_integer_weights_repeat_terms_of_the_mean():
     generator = np.random.default_rng(6)
     differences, weights = generator.normal(size=12), generator.integers(0, 4, 12)
-    result = fm.sign_flip_test(differences, weights=weights)
+    result = fm.sign_flip_test(differences, sample_weight=weights)
     kept = weights > 0
     assert result.n == kept.sum()
     assert math.isclose(result.statistic, np.average(differences, weights=weights), rel_tol=1e-14)
     assert result.pvalue == fm.sign_flip_test((weights * differences)[kept]).pvalue
-    even = fm.sign_flip_test(differences, weights=np.full(12, 2.5))
+    even = fm.sign_flip_test(differences, sample_weight=np.full(12, 2.5))
     plain = fm.sign_flip_test(differences)
     np.testing.assert_allclose(even.interval, plain.interval, rtol=1e-12)
     assert math.isclose(even.effect_size, plain.effect_size, rel_tol=1e-12)
@@ -189,9 +189,9 @@ def test_p_is_never_zero():
         (([1, float("nan")],), {}, ValueError, "a has NaN at row 1"),
         (([1, 2], [1, float("inf")]), {}, ValueError, "b has inf at row 1"),
         (([1, 1e308], [1, -1e308]), {}, ValueError, "a - b is beyond the largest float at row 1"),
-        (([1, 1e306],), {"weights": [1, 1e3]}, ValueError, "weights times a - b is beyond the largest float"),
-        (([1, 2],), {"weights": [1, -1]}, ValueError, "weights has -1.0 at row 1"),
-        (([1, 2],), {"weights": [0, 0]}, ValueError, "weights is zero at every row"),
+        (([1, 1e306],), {"sample_weight": [1, 1e3]}, ValueError, "sample_weight times a - b is beyond"),
+        (([1, 2],), {"sample_weight": [1, -1]}, ValueError, "sample_weight has -1.0 at row 1"),
+        (([1, 2],), {"sample_weight": [0, 0]}, ValueError, "sample_weight is zero at every row"),
         (([1, 2],), {"replicates": 0}, ValueError, "replicates must be an integer of at least 1; found 0"),
         (([1, 2],), {"replicates": 1.5}, TypeError, "replicates must be an integer"),
         (([1, 2],), {"seed": -1}, ValueError, "seed must be an integer from 0 to 2\\*\\*64 - 1; found -1"),
@@ -233,7 +233,7 @@ def test_kernels_accept_empty_input():
             ValueError, "outside the values",
             sign_flips.add_sign_flips, np.ones(64, np.int64), 0, *tiles, 0, tables, out,
         )
-    assert randomisation_test.as_integers(np.zeros(3))[0].shape == (0,)
+    assert randomization_test.as_integers(np.zeros(3))[0].shape == (0,)
 
 
 def test_scipy_is_not_needed(monkeypatch):

@@ -44,11 +44,11 @@ def sacrebleu_test(systems, references, metrics, **options):
 METRICS = ["bleu", "chrf", "ter"]
 
 
-def test_randomisation_is_sacrebleus():
+def test_randomization_is_sacrebleus():
     systems, references = make_systems()
     scores = sacrebleu_test(systems, [references], METRICS, test_type="ar", n_samples=200, n_ar_confidence=100)
     found = fm.compare_texts(
-        systems, references, METRICS, method="randomisation", replicates=200, interval_replicates=100
+        systems, references, METRICS, test="randomization", replicates=200, interval_replicates=100
     )
     assert_same(found, systems, scores)
 
@@ -79,7 +79,7 @@ def test_several_references():
     streams = [references, [text.replace("cat", "dog") for text in references], systems["c"]]
     systems = {"a": systems["a"], "b": systems["b"]}
     scores = sacrebleu_test(systems, streams, METRICS, test_type="ar", n_samples=200)
-    found = fm.compare_texts(systems, streams, METRICS, method="randomisation", replicates=200)
+    found = fm.compare_texts(systems, streams, METRICS, test="randomization", replicates=200)
     for metric, results in scores.items():
         assert found[metric].pvalue == results[1].p_value
         assert found.systems["b"][metric] == (pytest.approx(results[1].score, rel=1e-14), None, None)
@@ -115,15 +115,15 @@ def test_samples_are_the_scores_of_their_segments(metric):
     for mask in masks:
         mixed = [statistics["a"][mask] + statistics["b"][~mask], statistics["a"][~mask] + statistics["b"][mask]]
         sizes.append(abs(mixed[0].score().score - mixed[1].score().score))
-    tested = fm.compare_texts(systems, references, metric, method="randomisation", replicates=40, seed=9)[metric]
+    tested = fm.compare_texts(systems, references, metric, test="randomization", replicates=40, seed=9)[metric]
     assert tested.pvalue == (np.count_nonzero(np.array(sizes) > abs(tested.difference)) + 1) / 41
 
 
 def test_draws_of_several_calls_are_those_of_one_call(monkeypatch):
     systems, references = make_systems(37, seed=4)
     methods = [
-        {"method": "bootstrap", "replicates": 75},
-        {"method": "randomisation", "replicates": 75, "interval_replicates": 50},
+        {"test": "bootstrap", "replicates": 75},
+        {"test": "randomization", "replicates": 75, "interval_replicates": 50},
     ]
     expected = [fm.compare_texts(systems, references, METRICS, **options) for options in methods]
     monkeypatch.setattr(resampled_sums, "MAX_DRAWS_PER_CALL", 37 * 20)
@@ -148,11 +148,11 @@ def test_attributes_of_a_comparison():
     assert fm.compare_texts(systems, references, "chrf", replicates=50, ci=None).differences[0].interval is None
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
-def test_equal_systems(method):
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_equal_systems(test):
     systems, references = make_systems(8)
     systems = {"a": systems["a"], "b": list(systems["a"])}
-    one = fm.compare_texts(systems, references, "bleu", method=method, replicates=20)["bleu"]
+    one = fm.compare_texts(systems, references, "bleu", test=test, replicates=20)["bleu"]
     assert (one.difference, one.pvalue) == (0.0, 1.0)
     assert one.reason == "the systems score the same in every sample"
 
@@ -167,10 +167,10 @@ def test_equal_systems(method):
         ({"metrics": "auc"}, ValueError, "is not supported by compare_texts"),
         ({"metrics": "rougeL"}, ValueError, "is not supported by compare_texts"),
         ({"metrics": []}, ValueError, "metrics is empty"),
-        ({"method": "z"}, ValueError, "method must be one of"),
+        ({"test": "z"}, ValueError, "test must be one of"),
         ({"baseline": "z"}, ValueError, "baseline must be one of .*; found 'z'"),
         ({"replicates": 0}, ValueError, "replicates must be"),
-        ({"interval_replicates": 5}, ValueError, "interval_replicates needs method='randomisation'"),
+        ({"interval_replicates": 5}, ValueError, "interval_replicates needs test='randomization'"),
         ({"correction": "z"}, ValueError, "correction must be one of"),
         ({"ci": 2}, ValueError, "ci must be"),
         ({"seed": "z"}, TypeError, "seed must be"),

@@ -1,4 +1,4 @@
-"""Fisher's randomisation test by definition, and random signs by the definition of their generator."""
+"""Fisher's randomization test by definition, and random signs by the definition of their generator."""
 
 from collections.abc import Sequence
 from fractions import Fraction

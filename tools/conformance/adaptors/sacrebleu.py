@@ -86,7 +86,7 @@ def paired_test(references_of: dict[int, Any]) -> Any:
             systems,
             [list(stream) for stream in references],
             text,
-            method={"bs": "bootstrap", "ar": "randomisation"}[self.test_type],
+            test={"bs": "bootstrap", "ar": "randomization"}[self.test_type],
             replicates=self.n_samples,
             seed=self._seed,
         )

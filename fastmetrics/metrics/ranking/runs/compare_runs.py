@@ -17,7 +17,7 @@ from fastmetrics._core.comparison.decided_differences import decide_tested
 from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.comparison.mean_differences import MeanDifference, mean_difference
 from fastmetrics._core.comparison.multiple_testing import read_correction
-from fastmetrics._core.comparison.randomisation_test import randomisation_test
+from fastmetrics._core.comparison.randomization_test import randomization_test
 from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
 from fastmetrics._core.distributions.student import student_pvalue
 from fastmetrics._core.named_tuples import NamedTuple
@@ -108,7 +108,7 @@ def compare_runs(
     baseline : str, optional
         The name of the run that the others are compared with; by default the first.
     test : {"sign-flip", "t"} or callable
-        Fisher's randomisation test (`sign_flip_test`, without scipy), Student's paired t-test, or any function of two
+        Fisher's randomization test (`sign_flip_test`, without scipy), Student's paired t-test, or any function of two
         arrays, other and baseline, whose result has a `pvalue`, such as ``fm.wilcoxon``.
     correction : {"holm", "benjamini-hochberg", "none"} or None
         How p-values are adjusted for the number of differences, in each family: all rows, and each grouping set, of
@@ -328,7 +328,7 @@ def difference_pvalue(
         return 1.0, testing.name, "no query differs"
     few = "one query: no interval" if mean.n < 2 else None
     if testing.test == SIGN_FLIP:
-        flips = randomisation_test(
+        flips = randomization_test(
             differences, replicates=testing.replicates, seed=testing.seed, n_threads=testing.n_threads
         )
         how = f"all {flips.total:,} assignments" if flips.is_exact else f"{flips.total:,} random assignments"

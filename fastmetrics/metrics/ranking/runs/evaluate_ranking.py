@@ -48,14 +48,14 @@ def evaluate_ranking(
     missing: Missing = "zero",
     empty: Empty = "zero",
     relevance_level: float = 1,
-    weights: Mapping[Any, float] | None = None,
+    sample_weight: Mapping[Any, float] | None = None,
     n_threads: int | None = None,
 ) -> RankingResult:
     """Evaluate a run, the items that a system retrieved, against relevance judgements in a second table (qrels).
 
     The items of a query are ranked by score. Their relevance is looked up by query and item; ids match exactly. A value
-    is the mean over queries: sum_q w_q m_q / sum_q w_q (w = 1 without `weights`), as in trec_eval (NIST; E. M. Voorhees
-    and D. K. Harman, 2005, TREC: Experiment and evaluation in information retrieval).
+    is the mean over queries: sum_q w_q m_q / sum_q w_q (w = 1 without `sample_weight`), as in trec_eval (NIST; E. M.
+    Voorhees and D. K. Harman, 2005, TREC: Experiment and evaluation in information retrieval).
 
     Parameters
     ----------
@@ -86,8 +86,9 @@ def evaluate_ranking(
         the mean is NaN. "raise": it is an error.
     relevance_level : float
         The smallest relevance of a relevant item. An item of negative relevance counts as not judged.
-    weights : mapping, optional
-        The weight of every query; None: all weights are equal.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
     n_threads : int, optional
         Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
         depend on it.
@@ -144,20 +145,21 @@ def evaluate_ranking(
     resolved = resolve_metrics(metrics, options)
     names = TableColumns(query, item, score), TableColumns(query, item, relevance)
     join = join_sources(run, qrels, names, missing=missing, n_threads=threads)
-    query_weights = None if weights is None else weights_from_mapping(weights, join.queries)
+    query_weights = None if sample_weight is None else weights_from_mapping(sample_weight, join.queries)
     return RankingResult(RunEvaluation(join, resolved, options, query_weights, threads))
 
 
 def weights_from_mapping(weights: Any, queries: Ids | DictKeys, group: str = "query") -> np.ndarray:
     """The weights of the lists, in the order of the lists."""
     if not isinstance(weights, Mapping):
-        raise validation.OptionError(f"weights must map every {group} to its weight; found {type(weights).__name__}")
+        found = type(weights).__name__
+        raise validation.OptionError(f"sample_weight must map every {group} to its weight; found {found}")
     list_weights = np.empty(queries.rows)
     for index, name in enumerate(queries.to_list()):
         value = weights.get(name)
         if value is None:
-            raise ValueError(f"weights has no weight for {group} {name!r}")
+            raise ValueError(f"sample_weight has no weight for {group} {name!r}")
         if not validation.is_number(value) or not 0 <= value <= checks.MAX_WEIGHT:
-            raise ValueError(f"weights has {value!r} for {group} {name!r}: {WEIGHTS_WANTED}")
+            raise ValueError(f"sample_weight has {value!r} for {group} {name!r}: {WEIGHTS_WANTED}")
         list_weights[index] = value
     return list_weights

@@ -45,7 +45,7 @@ def evaluate_recommendations(
     padding: Label | None = None,
     empty: Empty = "zero",
     relevance_level: float = 1,
-    weights: NumericArrayLike | Mapping[Any, float] | None = None,
+    sample_weight: NumericArrayLike | Mapping[Any, float] | None = None,
     n_threads: int | None = None,
 ) -> RankingResult:
     """Evaluate lists of recommended items, best first, against the relevant items of each user.
@@ -71,8 +71,9 @@ def evaluate_recommendations(
         counts as 1. "nan": the mean is NaN. "raise": it is an error.
     relevance_level : float
         The smallest grade of a relevant item.
-    weights : array-like of shape (n_users,) or mapping, optional
-        The weight of every user; None: all weights are equal.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
     n_threads : int, optional
         Number of threads; by default and with -1 the number of CPUs that the process may use. The result does not
         depend on it.
@@ -129,14 +130,14 @@ def evaluate_recommendations(
     if not truth.item.rows:
         truth = truth._replace(item=lists.item.take(np.zeros(0, np.int64)))
     join = join_matched(lists, truth, np.arange(lists.n_queries), "zero", threads)
-    list_weights = None if weights is None else user_weights(weights, join)
+    list_weights = None if sample_weight is None else user_weights(sample_weight, join)
     return RankingResult(RunEvaluation(join, resolved, options, list_weights, threads, "user"))
 
 
 def user_weights(weights: Any, join: JoinedLists) -> np.ndarray:
     if isinstance(weights, Mapping):
         return weights_from_mapping(weights, join.queries, "user")
-    return as_weights(weights, join.queries.rows, "recommended", "weights")
+    return as_weights(weights, join.queries.rows, "recommended", "sample_weight")
 
 
 def rows_by_user(item: Ids, values: np.ndarray, sizes: np.ndarray, name: str) -> RowsByQuery:

@@ -401,7 +401,7 @@ class RunEvaluation:
             option: value for option, value in self.options._asdict().items()
             if option not in metric.spec.parameters and (option != "missing" or self.group == "query")
         }  # fmt: skip
-        weight = None if self.weights is None else "weights"
+        weight = None if self.weights is None else "sample_weight"
         *fields, version = full.signature({"groups": self.join.offsets.shape[0] - 1}, weight).split("|")
         return "|".join([*fields[:-1], *(f"{option}:{value}" for option, value in common.items()), fields[-1], version])
 

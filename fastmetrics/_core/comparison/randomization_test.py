@@ -1,4 +1,4 @@
-"""Fisher's randomisation test of paired differences: the distribution of the sum if every sign were random.
+"""Fisher's randomization test of paired differences: the distribution of the sum if every sign were random.
 
 Differences become integers, multiples of one power of two. So sums are exact, and their order does not matter. The
 magnitudes are sorted, and the signs are assigned in that order: the same differences give the same p-value, whatever
@@ -27,7 +27,7 @@ TILES_PER_TASK = 16
 MAX_SUMS = 1 << 20  # sums of replicates in memory at a time
 
 
-class RandomisationTestResult(NamedTuple):
+class RandomizationTestResult(NamedTuple):
     """A p-value and its counts: of `total` assignments of signs, `n_extreme` were at least as extreme as the observed.
 
     `is_exact`: all assignments were computed.
@@ -39,14 +39,14 @@ class RandomisationTestResult(NamedTuple):
     is_exact: bool
 
 
-def randomisation_test(
+def randomization_test(
     differences: np.ndarray,
     *,
     replicates: int,
     seed: int,
     alternative: str = "two-sided",
     n_threads: int | None = None,
-) -> RandomisationTestResult:
+) -> RandomizationTestResult:
     """Test the sum of float64 differences, which are finite and at least one.
 
     If the 2**n assignments of signs are at most `replicates`, all of them are computed; a difference of zero has no
@@ -68,7 +68,7 @@ def randomisation_test(
             magnitudes, target - slack, alternative == "two-sided", None if is_exact else seed, total, n_threads
         )
     pvalue = count / total if is_exact else (count + 1) / (total + 1)
-    return RandomisationTestResult(pvalue, count, total, is_exact)
+    return RandomizationTestResult(pvalue, count, total, is_exact)
 
 
 def as_integers(differences: np.ndarray) -> tuple[np.ndarray, int]:
