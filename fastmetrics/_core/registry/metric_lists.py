@@ -134,14 +134,14 @@ def metric_string_with(word: str) -> str | None:
     return examples[names[0]] if names else None
 
 
-def default_metrics(columns: Mapping[str, Any], *, compared: bool = False) -> list[str]:
+def default_metrics(columns: Mapping[str, Any], *, compared: bool = False, target: str = "binary") -> list[str]:
     """The metrics that are evaluated when none are named: those of the columns that are given, by role.
 
-    `compared`: those alone of which one value is better than another.
+    `compared`: those alone of which one value is better than another. `target`: the labels beside scores.
     """
     given = {role for role, column in columns.items() if column is not None}
     role = next((role for role in MODEL_ROLES if role in given), SCORE_ROLE)
-    target = "binary" if role == SCORE_ROLE else role
+    target = target if role == SCORE_ROLE else role
     known_specs()
     return [
         form.example

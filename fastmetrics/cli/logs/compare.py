@@ -187,9 +187,7 @@ def compared_metrics(
     elif any(gate.metric for gate in gates):
         metrics = []
     else:
-        undirected = {spec.example for spec in fastmetrics.list_metrics().values() if spec.direction == "none"}
-        defaults = read_metrics(None, grouped=grouped, model_roles=(model_role,))
-        metrics = [name for name in defaults if name not in undirected]
+        metrics = read_metrics(None, grouped=grouped, model_roles=(model_role,), compared=True)
     names = [repr(metric) for metric in make_plan(metrics, (model_role,)).metrics] if metrics else []
     names = list(dict.fromkeys([*names, *(gate.metric for gate in gates if gate.metric is not None)]))
     read_metrics(",".join(names), grouped=grouped, model_roles=(model_role,))

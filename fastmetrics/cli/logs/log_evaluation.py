@@ -11,7 +11,7 @@ import fastmetrics
 from fastmetrics._core.columns.validation import LabelError, ProbabilityError
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.immutable import EMPTY
-from fastmetrics._core.kinds import SCORE_ROLE
+from fastmetrics._core.kinds import GROUP_ROLE, SCORE_ROLE
 from fastmetrics.cli.command import Command
 from fastmetrics.cli.drawn_results import Tables, print_result
 from fastmetrics.cli.logs.config import stored_question
@@ -22,23 +22,18 @@ from fastmetrics.cli.terminal import show_warning
 PERCENT = 100
 
 
-def default_metrics(*, grouped: bool, target: str = "binary") -> list[str]:
-    """The metrics that are evaluated when none are named; metrics by group only if there is a group."""
-    return [
-        spec.example
-        for spec in (form for spec in fastmetrics.list_metrics().values() for form in spec.forms)
-        if spec.default and spec.target == target and (grouped or spec.exchange != "hash")
-    ]
-
-
 def read_metrics(
-    text: str | None, *, grouped: bool, model_roles: Sequence[str] = (SCORE_ROLE,)
+    text: str | None, *, grouped: bool, model_roles: Sequence[str] = (SCORE_ROLE,), compared: bool = False
 ) -> list[str] | str:
-    """The metrics of --metrics. An unknown name or parameter is wrong usage, reported before any file is read."""
+    """The metrics of --metrics, else the defaults of Python, of those that may be `compared`.
+
+    An unknown name or parameter is wrong usage, reported before any file is read.
+    """
+    from fastmetrics._core.registry import default_metrics
+
     if text is None:
-        role = model_roles[0]
-        return default_metrics(grouped=grouped, target="binary" if role == SCORE_ROLE else role)
-    from fastmetrics._core.kinds import GROUP_ROLE
+        roles = [model_roles[0], *([GROUP_ROLE] if grouped else [])]
+        return default_metrics({role: role for role in roles}, compared=compared)
     from fastmetrics.engine.plan.metric_plan import make_plan
 
     try:
@@ -93,17 +88,18 @@ class LogCommand(Command):
 def advice_for_raw_scores(*, grouped: bool) -> str:
     """The metrics that only compare scores: those with an exchange."""
     exchanges = {spec.example: spec.exchange for spec in fastmetrics.list_metrics().values()}
-    comparing = [name for name in default_metrics(grouped=grouped) if exchanges[name] != "none"]
+    comparing = [name for name in read_metrics(None, grouped=grouped) if exchanges[name] != "none"]
     return f"For scores that are not probabilities type --metrics {','.join(comparing)}"
 
 
 def advice_for_numbers(metrics: str | list[str]) -> str:
     """The metrics that accept the labels which another metric rejected."""
+    from fastmetrics._core.registry import default_metrics
     from fastmetrics.engine.plan.metric_plan import make_plan
 
     kinds = make_plan(metrics).label_kinds
     requested = [repr(metric) for metric in kinds.real + kinds.graded]
-    names = requested or default_metrics(grouped=False, target="real")
+    names = requested or default_metrics({}, target="real")
     return f"For labels that are numbers type --metrics '{','.join(names)}'"
 
 

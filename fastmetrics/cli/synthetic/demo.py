@@ -11,7 +11,7 @@ from rich.text import Text
 
 import fastmetrics
 from fastmetrics._core.results.output_files import complete_or_nothing
-from fastmetrics.cli.logs.log_evaluation import call_on_log, default_metrics
+from fastmetrics.cli.logs.log_evaluation import call_on_log, read_metrics
 from fastmetrics.cli.options import DEFAULT_OUTPUTS, LogUsers, OutputWords, with_outputs
 from fastmetrics.cli.outputs import JSON, Outputs, read_outputs, say, write_result
 from fastmetrics.cli.synthetic.sample_log import default_users, evaluate_command, write_click_log
@@ -64,7 +64,7 @@ def demo(
 def evaluate_log(log: Path, outputs: Outputs) -> "Report":
     """The report for files and JSON, of the model's predictions and the true probabilities."""
     report: Report = call_on_log(
-        fastmetrics.evaluate, [str(log)], default_metrics(grouped=True), label="click", score=["pctr", "p_true"],
+        fastmetrics.evaluate, [str(log)], read_metrics(None, grouped=True), label="click", score=["pctr", "p_true"],
         group="user_id", curves=outputs.has_page, quiet=outputs.quiet,
     )  # fmt: skip
     return report
@@ -78,7 +78,7 @@ def show_evaluation(log: Path, *, rows: int, users: int, kept: bool, quiet: bool
     where = f"{log if kept else 'a temporary file'} of {format_megabytes(log.stat().st_size)}"
     console.print(f"\n {rows:,} impressions drawn from {users:,} users, in {where}.", soft_wrap=True)
     console.print(" Each click was drawn with probability p_true: on average no model can do better.\n", soft_wrap=True)
-    metrics = default_metrics(grouped=True)
+    metrics = read_metrics(None, grouped=True)
     columns: dict[str, Any] = {"label": "click", "group": "user_id"}
     reports = [
         (title, call_on_log(fastmetrics.evaluate, [str(log)], metrics, score=score, **columns, quiet=quiet))

@@ -157,6 +157,7 @@ def test_no_metrics_of_the_other_entry_points():
     assert names_of(report) == names_of(by_training(None)) == names_of(by_toml(None))
     compared = list(dict.fromkeys(one.metric for one in by_compare(None)))
     assert compared == [name for name in names_of(report) if name != "ctr"]  # no value of it is better
-    from fastmetrics.cli.logs.log_evaluation import default_metrics
+    from fastmetrics.cli.logs.log_evaluation import read_metrics
 
-    assert names_of(report) == default_metrics(grouped=True)
+    assert names_of(report) == read_metrics(None, grouped=True)
+    assert compared == read_metrics(None, grouped=True, compared=True)
