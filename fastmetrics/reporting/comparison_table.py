@@ -76,7 +76,7 @@ def comparison_table(comparison: Comparison, digits: int | None = TABLE_DIGITS) 
             format_number(one.baseline_value, digits), format_number(one.other_value, digits),
             format_number(one.difference, digits, sign=True), one.verdict,
             format_number(one.change, digits, sign=True) if is_distance(one) else "",
-            format_ends(shown_interval(one), digits), level_text(comparison, one),
+            format_ends(one.verdict_interval, digits), level_text(one),
             "" if one.margin is None else f"{one.margin:g}",
             "" if one.detectable is None else format_number(one.detectable, size_digits),
             format_log_pvalue(one.pvalue, one.log_pvalue, 4),
@@ -97,15 +97,9 @@ def is_distance(one: Difference) -> bool:
     return one.change != one.difference and not math.isnan(one.change)
 
 
-def shown_interval(one: Difference) -> tuple[float, float] | None:
-    """The interval that the verdict is read off; that of the difference where there is none."""
-    return one.verdict_interval or (None if is_distance(one) else one.interval)
-
-
-def level_text(comparison: Comparison, one: Difference) -> str:
-    """The level of the interval that is shown, in percent."""
-    level = one.verdict_level if one.verdict_interval else comparison.level if one.interval else None
-    return "" if level is None else f"{100 * level:.4g}%"
+def level_text(one: Difference) -> str:
+    """The level of the interval that is shown, from which the verdict is read, in percent."""
+    return "" if one.verdict_level is None or one.verdict_interval is None else f"{100 * one.verdict_level:.4g}%"
 
 
 def format_number(value: float, digits: int | None, *, sign: bool = False) -> str:

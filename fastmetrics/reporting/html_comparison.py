@@ -16,7 +16,6 @@ from fastmetrics.reporting.comparison_table import (
     correction_text,
     level_text,
     shown_differences,
-    shown_interval,
 )
 from fastmetrics.reporting.html_page import (
     Section,
@@ -116,7 +115,7 @@ def differences_body(comparison: Comparison, differences: Sequence[Difference]) 
             rows += number_cell(
                 format_signed(one.change, scale.decimals),
                 one.change,
-                below=scale.interval_text(comparison, one),
+                below=scale.interval_text(one),
                 strong=one.verdict in EMPHASIZED,
             )
             rows += f'<td class="forest">{scale.mark(one, is_last=one is of_metric[-1])}</td>'
@@ -160,7 +159,7 @@ class DifferenceScale:
     """The scale and the decimals of one metric's differences."""
 
     def __init__(self, differences: Sequence[Difference]) -> None:
-        ends = [end for one in differences for end in (one.change, *(shown_interval(one) or ()))]
+        ends = [end for one in differences for end in (one.change, *(one.verdict_interval or ()))]
         self.ends = scale_range(ends, around_zero=True)
         values = [value for one in differences for value in (one.baseline_value, one.other_value)]
         self.value_decimals = common_decimals(values)
@@ -170,15 +169,15 @@ class DifferenceScale:
         """The interval of a difference; below the last one also the ends of the scale."""
         texts = [format_signed(end, self.decimals) for end in self.ends or () if is_last]
         css_class, shape = MARKS.get(one.verdict, ("unclear", "circle"))
-        return interval_mark(one.change, shown_interval(one), self.ends, css_class, texts, mark_zero=True, shape=shape)
+        return interval_mark(one.change, one.verdict_interval, self.ends, css_class, texts, mark_zero=True, shape=shape)
 
     def value_cells(self, one: Difference) -> str:
         values = (one.baseline_value, one.other_value)
         return "".join(number_cell(format_value(value, self.value_decimals), value) for value in values)
 
-    def interval_text(self, comparison: Comparison, one: Difference) -> str:
-        ends = " to ".join(format_signed(end, self.decimals) for end in shown_interval(one) or ())
-        return f"{ends}, {level_text(comparison, one)}" if ends else ""
+    def interval_text(self, one: Difference) -> str:
+        ends = " to ".join(format_signed(end, self.decimals) for end in one.verdict_interval or ())
+        return f"{ends}, {level_text(one)}" if ends else ""
 
 
 def verdict_tag(one: Difference) -> str:
@@ -240,7 +239,7 @@ def slice_row(comparison: Comparison, one: Difference, keys: Sequence[str], name
     reason = f' <span class="why">{escape_text(one.reason)}</span>' if one.reason else ""
     cells += f"<td>{verdict_tag(one)}{reason}</td>{name}{scale.value_cells(one)}"
     text = format_signed(one.change, scale.decimals)
-    cells += number_cell(text, one.change, below=scale.interval_text(comparison, one))
+    cells += number_cell(text, one.change, below=scale.interval_text(one))
     cells += f'<td class="forest" data-key="{one.change if math.isfinite(one.change) else ""}">'
     cells += f"{scale.mark(one, is_last=False)}</td>"
     adjusted = format_pvalue(one.adjusted_pvalue) if comparison.correction != "none" else ""

@@ -16,6 +16,7 @@ NAN = float("nan")
 def difference(metric="auc", a=0.7, b=0.75, baseline="old", other="new", **fields):
     interval = (b - a - 0.01, b - a + 0.01)
     defaults = {"pvalue": 0.001, "adjusted_pvalue": 0.004, "interval": interval}
+    defaults |= {"verdict_interval": interval, "verdict_level": 0.95}
     defaults |= {"method": "bootstrap", "verdict": "better"}
     return Difference(metric, baseline, other, a, b, signature=f"{metric}|v:1", **defaults | fields)
 
@@ -120,7 +121,7 @@ def test_the_answer_comes_first():
         "new is worse: logloss +0.100 (0.080 to 0.120)",
         "cannot tell new from old: ap +0.05 (−0.01 to 0.11), where 0.08 would have been shown",
     ]
-    assert leads[3].startswith("In slices 7 of 8 differences are worse: day=7: auc −0.100 (p ")
+    assert leads[3].startswith("In slices 7 of 8 differences are worse: day=7: auc −0.100 (−0.110 to −0.090); ")
     assert leads[3].endswith("; and 2 more; 1 cannot be told apart")
     facts = dict(zip(*([own.text() for own in page.all(tag)] for tag in ("dt", "dd")), strict=True))
     assert (facts["dropped"], facts["paired by"]) == ("2 (null: 2)", "user_id")

@@ -47,14 +47,15 @@ def test_slices_with_intervals():
 
 
 def test_a_comparison():
-    one = Difference("auc", "old", "new", 0.5, 2 / 3, pvalue=0.01, adjusted_pvalue=0.02, interval=(0.1, 0.2))
+    decided = {"verdict": "better", "verdict_interval": (0.1, 0.2), "verdict_level": 0.95}
+    one = Difference("auc", "old", "new", 0.5, 2 / 3, pvalue=0.01, adjusted_pvalue=0.02, **decided)
     made = Comparison([one], level=0.95, correction="holm", unit="user_id", version="1.0")
     lines = made.to_markdown(3).splitlines()
     assert lines[0].split("|")[1:5] == [" metric ", " old ", "   new ", " difference "]
     assert [cell.strip() for cell in lines[2].split("|")[1:7]] == [
-        "auc", "0.5", "0.667", "+0.167", "cannot tell", "[+0.1, +0.2]",
+        "auc", "0.5", "0.667", "+0.167", "better", "[+0.1, +0.2]",
     ]  # fmt: skip
-    assert lines[4] == "- cannot tell new from old: auc +0.167 (p 0.01)"
+    assert lines[4] == "- new is better: auc +0.17 (0.10 to 0.20)"
     assert lines[5].startswith("- fastmetrics 1.0: 1 difference, paired by user\\_id, decided together by")
     assert "+0.16666666666666663" in made.to_markdown()
 

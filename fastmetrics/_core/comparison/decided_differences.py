@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.comparison.multiple_testing import NONE, benjamini_hochberg
 from fastmetrics._core.grouping import grouped
-from fastmetrics._core.inference.difference_tests import TestedChange, ValueChange
+from fastmetrics._core.inference.difference_tests import IntervalAt, TestedChange, ValueChange
 from fastmetrics._core.inference.sample_size import smallest_difference
 from fastmetrics._core.inference.verdicts import ComparedLine, Verdict, find_verdicts
 from fastmetrics._core.named_tuples import NamedTuple
@@ -27,11 +27,21 @@ class OpenDifference(NamedTuple):
 
 
 def decide_tested(
-    differences: Sequence[Difference], directions: Sequence[str], level: float | None, correction: str
+    differences: Sequence[tuple[Difference, IntervalAt | None]],
+    directions: Sequence[str],
+    level: float | None,
+    correction: str,
 ) -> list[Difference]:
-    """The verdicts of differences of which a test has only the p-value. `directions` are those of their metrics."""
-    changes = [TestedChange(one.difference, one.pvalue) for one in differences]
-    return decide(list(map(OpenDifference, differences, changes, directions)), level, correction)
+    """The verdicts of differences of which a test has only the p-value, beside their intervals at any level.
+
+    `directions` are those of their metrics.
+    """
+    changes = [TestedChange(one.difference, one.pvalue, interval_at) for one, interval_at in differences]
+    found = [
+        OpenDifference(one, change, direction)
+        for (one, _), change, direction in zip(differences, changes, directions, strict=True)
+    ]
+    return decide(found, level, correction)
 
 
 def decide(found: Sequence[OpenDifference], level: float | None, correction: str) -> list[Difference]:

@@ -13,6 +13,7 @@ of a difference whose error is 0, too. p-values have logarithms: those of whole 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +25,7 @@ from fastmetrics._core.inference.errors import ErrorEstimate
 from fastmetrics._core.inference.intervals import ConfidenceInterval, find_interval, why_no_error
 from fastmetrics._core.named_tuples import NamedTuple
 
+IntervalAt: TypeAlias = Callable[[float], tuple[float, float] | None]
 BEST_VALUES = {"closest_to_one": 1.0, "closest_to_zero": 0.0}
 
 
@@ -148,10 +150,14 @@ class DistanceChange(NamedTuple):
 
 
 class TestedChange(NamedTuple):
-    """A difference of which only a p-value is known, that of a test of no difference."""
+    """A difference with the p-value of a test of no difference, and perhaps intervals that were made in another way.
+
+    interval_at: the interval at a level, or None.
+    """
 
     value: float
     pvalue: float
+    interval_at: IntervalAt | None = None
     error: ErrorEstimate = NO_ERROR
     tightest_at: None = None
 
@@ -167,7 +173,13 @@ class TestedChange(NamedTuple):
         return PValue(log(self.pvalue) if self.pvalue else -math.inf, self.pvalue) if distance >= 0 else CERTAIN
 
     def interval(self, level: float) -> ConfidenceInterval:
-        return ConfidenceInterval(None, "the test has no intervals")
+        """The interval at a level, if it says of 0 what the test says."""
+        ends = None if self.interval_at is None else self.interval_at(level)
+        if ends is None:
+            return ConfidenceInterval(None, "the test has no intervals")
+        if (ends[0] <= 0 <= ends[1]) == (self.pvalue < 1 - level):
+            return ConfidenceInterval(None, f"interval and test disagree at {100 * level:.4g}%: the test decides")
+        return ConfidenceInterval(ends)
 
 
 ValueChange: TypeAlias = Change | DistanceChange | ReplicatedChange | TestedChange

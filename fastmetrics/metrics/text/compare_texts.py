@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +17,7 @@ from fastmetrics._core.comparison.difference import Difference
 from fastmetrics._core.comparison.multiple_testing import read_correction
 from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
 from fastmetrics._core.immutable import FrozenDict
+from fastmetrics._core.inference.difference_tests import IntervalAt
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric, list_metrics_of, parse
@@ -241,7 +243,7 @@ def compare_texts(
     ]
     run_test = paired_bootstrap if test == BOOTSTRAP else approximate_randomization
     differences, scores = run_test(tables, names, plan)
-    directions = ["minimize" if parse_metric(one.metric)[0] == "ter" else "maximize" for one in differences]
+    directions = ["minimize" if parse_metric(one.metric)[0] == "ter" else "maximize" for one, _ in differences]
     return TextComparison(
         decide_tested(differences, directions, ci, correction_name), systems=scores, level=ci,
         correction=correction_name, unit="segment", version=__version__, seconds=perf_counter() - started,
@@ -306,7 +308,8 @@ class SystemTable:
         )  # fmt: skip
 
 
-ComparedSystems = tuple[list[Difference], dict[str, dict[str, SystemScore]]]
+TestedDifference = tuple[Difference, IntervalAt | None]
+ComparedSystems = tuple[list[TestedDifference], dict[str, dict[str, SystemScore]]]
 # Differences of scores (0 to 100) whose range is at most this are equal up to rounding.
 MAX_ROUNDING_SPREAD = 1e-10
 
@@ -315,14 +318,17 @@ def paired_bootstrap(tables: list[SystemTable], names: list[str], plan: TextComp
     """Test with a paired bootstrap: all systems are scored on the same samples of segments."""
     samples = bootstrap_scores(tables, names, plan.replicates, np.random.default_rng(plan.seed), plan)
     first = names[0]
-    differences = []
+    differences: list[TestedDifference] = []
     for table in tables:
         for other in names[1:]:
             sampled = samples[table.metric, other] - samples[table.metric, first]
             sizes = np.abs(sampled)
             pvalue, reason = sampled_pvalue(sizes - sizes.mean(), sizes, table, first, other)
-            tested = {"pvalue": pvalue, "reason": reason, **bootstrap_spread(sampled, plan)}
-            differences.append(table.difference(first, other, plan, **tested))
+            error = float(np.std(sampled, ddof=1)) if len(sampled) > 1 else None
+            interval_at = None if plan.level is None else partial(percentile_interval, sampled)
+            interval = None if plan.level is None else percentile_interval(sampled, plan.level)
+            tested = {"pvalue": pvalue, "reason": reason, "standard_error": error, "interval": interval}
+            differences.append((table.difference(first, other, plan, **tested), interval_at))
     return differences, system_scores(tables, names, samples)
 
 
@@ -332,7 +338,7 @@ def approximate_randomization(tables: list[SystemTable], names: list[str], plan:
     row_differences = [table.rows[first] - table.rows[other] for table in tables for other in others]
     generator = np.random.default_rng(plan.seed)
     sums = sum_random_exchanges(np.concatenate(row_differences, axis=1), plan.replicates, generator, plan.n_threads)
-    differences = []
+    differences: list[TestedDifference] = []
     samples: dict[tuple[str, str], np.ndarray] = {}
     if plan.interval_replicates:
         # As in sacrebleu: the baseline's samples are the first draws of the seed; those of the others follow the
@@ -351,7 +357,7 @@ def approximate_randomization(tables: list[SystemTable], names: list[str], plan:
             )
             sizes = np.abs(scores[0] - scores[1])
             pvalue, reason = sampled_pvalue(sizes, sizes, table, first, other)
-            differences.append(table.difference(first, other, plan, pvalue=pvalue, reason=reason))
+            differences.append((table.difference(first, other, plan, pvalue=pvalue, reason=reason), None))
     return differences, system_scores(tables, names, samples)
 
 
@@ -391,13 +397,10 @@ def sampled_pvalue(
     return (count + 1) / (len(values) + 1), remark
 
 
-def bootstrap_spread(sampled: np.ndarray, plan: TextComparisonPlan) -> dict[str, Any]:
-    """Return the standard error and the percentile interval of a difference, from those of bootstrap samples."""
-    error = float(np.std(sampled, ddof=1)) if len(sampled) > 1 else None
-    if plan.level is None:
-        return {"standard_error": error}
-    low, high = np.quantile(sampled, [(1 - plan.level) / 2, 1 - (1 - plan.level) / 2]).tolist()
-    return {"standard_error": error, "interval": (low, high)}
+def percentile_interval(sampled: np.ndarray, level: float) -> tuple[float, float]:
+    """Return the percentile interval of a difference from those of bootstrap samples."""
+    low, high = np.quantile(sampled, [(1 - level) / 2, 1 - (1 - level) / 2]).tolist()
+    return low, high
 
 
 def system_scores(

@@ -56,6 +56,39 @@ def test_values_and_differences_are_those_of_evaluate_ranking():
     assert comparison.difference("map", other="b").pvalue < 0.01 < comparison.difference("map", other="c").pvalue
 
 
+@each_case("test", ["sign-flip", "t", fm.wilcoxon])
+def test_intervals_say_what_the_verdicts_say(test):
+    """In tables as in fields. Student's intervals are of the t-test; another test may say something else."""
+    seen = set()
+    for seed in range(12):
+        qrels, runs = make_case(seed, n_queries=(6, 12, 30)[seed % 3], skill=(0.2, 0.3, 0.45))
+        for correction in ("holm", "none", "benjamini-hochberg"):
+            comparison = fm.compare_runs(qrels, runs, METRICS, test=test, correction=correction, ci=0.9)
+            lines = [line for line in str(comparison).splitlines() if line.startswith(tuple(METRICS))]
+            for one, line in zip(comparison.differences, lines, strict=True):
+                is_decided = one.verdict in ("better", "worse")
+                if one.verdict_interval is None:
+                    shown = f"interval and test disagree at {100 * one.verdict_level:.4g}%: the test decides"
+                    assert one.reason == shown
+                    assert shown in line
+                    assert "[" not in line
+                else:
+                    low, high = one.verdict_interval
+                    assert (low > 0 or high < 0) == is_decided
+                    assert one.reason is None
+                    assert f"{100 * one.verdict_level:.4g}%" in line
+                    if correction == "none":
+                        assert one.verdict_interval == one.interval
+                seen.add((one.verdict_interval is None, is_decided))
+    assert seen >= {(False, True), (False, False)}
+    assert test != "t" or not {(True, True), (True, False)} & seen
+
+
+def test_without_a_level_there_are_no_intervals():
+    for one in fm.compare_runs(*make_case(), METRICS, ci=None):
+        assert (one.interval, one.verdict_interval, one.reason) == (None, None, "the test has no intervals")
+
+
 def test_p_values_are_those_of_the_tests():
     qrels, runs = make_case(1)
     differences = per_query(qrels, runs["b"], "map") - per_query(qrels, runs["a"], "map")

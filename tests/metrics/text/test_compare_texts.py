@@ -107,6 +107,10 @@ def test_samples_are_the_scores_of_their_segments(metric):
     tested = comparison[metric]
     assert tested.interval == tuple(np.quantile(differences, [(1 - 0.95) / 2, 1 - (1 - 0.95) / 2]))
     assert tested.standard_error == np.std(differences, ddof=1)
+    if tested.verdict_interval is None:
+        assert tested.reason == "interval and test disagree at 95%: the test decides"
+    else:
+        assert tested.verdict_interval == tested.interval
     assert comparison.systems["a"][metric].mean == np.sort(samples["a"]).mean()
     above = np.abs(differences) - np.abs(differences).mean() > abs(tested.difference)
     assert tested.pvalue == (above.sum() + 1) / 41

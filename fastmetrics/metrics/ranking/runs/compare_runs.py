@@ -20,6 +20,7 @@ from fastmetrics._core.comparison.multiple_testing import read_correction
 from fastmetrics._core.comparison.randomization_test import randomization_test
 from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
 from fastmetrics._core.distributions.student import student_pvalue
+from fastmetrics._core.inference.difference_tests import IntervalAt
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import list_metrics_of
@@ -285,24 +286,25 @@ def compare_metric(
     present: Any,
     signature: str,
     testing: DifferenceTest,
-) -> Difference:
-    """One metric of two runs, the baseline first, over the queries at the rows `present`."""
+) -> tuple[Difference, IntervalAt | None]:
+    """One metric of two runs, the baseline first, over the queries at the rows `present`; intervals at any level."""
     a, b = (results[name].per_query[metric][present] for name in names)
     defined = ~(np.isnan(a) | np.isnan(b))
     n = int(np.count_nonzero(defined))
     if not n or (n < len(defined) and arguments.get("empty") == "nan"):
         reason = "a query has no relevant item" if n else "no query has a relevant item"
-        return Difference(
+        undefined = Difference(
             metric, *names, math.nan, math.nan, n_units=len(defined), method=testing.name,
             signature=signature, reason=reason,
         )  # fmt: skip
+        return undefined, None
     a, b = np.ascontiguousarray(a[defined]), np.ascontiguousarray(b[defined])
     differences = b - a
     differences[np.abs(differences) < NEGLIGIBLE] = 0.0
     won, lost = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     mean = mean_difference(differences)
     pvalue, method, reason_or_none = difference_pvalue(differences, b, a, mean, testing)
-    return Difference(
+    found = Difference(
         metric,
         *names,
         list_measures.mean(a, None, "skip").value,
@@ -318,6 +320,7 @@ def compare_metric(
         signature=signature,
         reason=reason_or_none,
     )
+    return found, None if testing.level is None else mean.interval
 
 
 def difference_pvalue(
