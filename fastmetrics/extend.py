@@ -51,9 +51,11 @@ from fastmetrics._core.kinds import (
     Text,
     Vector,
 )
+from fastmetrics._core.metric_spec import BinErrors, ClassesInfluence, IntervalSpec, PairInfluence, ScoreInfluence
 from fastmetrics._core.registry import metric
 from fastmetrics._core.registry.registration import own_metrics_with
-from fastmetrics._core.state import Fields, Sums
+from fastmetrics._core.score_statistics.score_classes import ClassMasses
+from fastmetrics._core.state import Fields, ManySums, Sums
 from fastmetrics._core.state import exact_sum as sum_field
 from fastmetrics._core.statistic import AdditiveStatistic, Positioned, Value, many_quotients
 from fastmetrics._core.suggestions import list_public
@@ -62,18 +64,25 @@ from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums as sum_kernels
 
 __all__ = [
+    "BinErrors",
     "Binary",
     "Category",
+    "ClassMasses",
+    "ClassesInfluence",
     "Columns",
     "GroupKeyStatistic",
     "GroupStatistic",
+    "IntervalSpec",
     "Key",
     "Kind",
+    "ManySums",
     "NonNegative",
+    "PairInfluence",
     "Positive",
     "Probability",
     "Real",
     "RowStatistic",
+    "ScoreInfluence",
     "ScoreRangeStatistic",
     "Text",
     "Value",

@@ -152,7 +152,10 @@ class IntervalSpec(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MetricSpec:
-    """The registry's entry of a metric.
+    """The entry of a metric in the registry: ``fm.list_metrics()["gauc"]``, ``fm.Metric.gauc().spec``.
+
+    Every parameter of `fastmetrics.extend.metric` is an attribute of the same name; its values stand there. Entries are
+    never changed; a pickle of one that the library has is its name.
 
     Attributes
     ----------
@@ -161,59 +164,34 @@ class MetricSpec:
     summary : str
         One line.
     family : str
-        The package of `fastmetrics.metrics` that has it.
+        The package of `fastmetrics.metrics` that has it; of a metric of your own, its module.
     exchange : str
         Which rows have to meet: "none", "range" (neighbouring scores) or "hash" (the rows of a group).
     parameters : dict
         Parameters with their defaults.
-    checks : dict
-        Parameter -> a tuple of the allowed values, or a function that raises ValueError for a value out of range.
-    statistics : callable
-        `statistics(**parameters)` returns the statistics that the metric needs.
-    finalise : callable
-        `finalise(parameters, *states)` returns the Value.
-    function : callable or None
-        The public function that computes the same number.
-    undefined : str
-        When the metric is undefined, in words.
-    default : bool
-        Is it evaluated when no metrics are named?
-    cutoff : bool or str
-        May name@k be asked for (True), must it be ("required"), or neither (False)?
     roles : mapping of str to Kind
         The columns that the metric reads, by role, with the kind of each. The keys of groups and the weights of rows
         are not among them.
     direction : str
-        Which of two values is better: "maximize", "minimize", "closest_to_one", "closest_to_zero", or "none" where the
-        value says nothing about a model.
-    scale : str or callable
-        A name of `SCALES`: the numbers that the metric may have, and the scale of its intervals. Where options change
-        it, `scale(**parameters)` returns the name.
-    no_interval : str or None
-        The reason why no interval of the metric is valid, whatever the method.
-    interval : IntervalSpec or None
-        An interval without resampling.
-    variants : tuple of str
-        Metric strings with other parameters than the defaults: `fastmetrics.testing` checks them too.
+        Which of two values is better: "maximize", "minimize", "closest_to_one", "closest_to_zero", or "none".
+    undefined : str
+        When the metric is undefined, in words.
     aliases : tuple of str
-        Other names of the same number, which metric strings may use. They end with "@k" where the name does.
-    option_aliases : mapping of str to str
-        Names of the metric with options: "map_cut@k" -> "normalize=relevant". They end with "@k" where they need a
-        cutoff.
-    near_names : mapping of str to str
-        Names of other numbers that people may type for this metric, each with a sentence that says what to do. A key
-        "name(parameter)" is a parameter that another metric has.
+        Other names of the same number. They end with "@k" where the name does.
+    function : callable or None
+        The public function that computes the same number.
+    finalise : callable
+        `finalise(parameters, *states)` returns the value.
     other_forms : tuple of MetricSpec
         The entries of the same metric for other columns of a model than scores: predicted labels, or probabilities of
         several classes.
-    many : callable or None
-        `many(parameters, *states)` returns the values of many states of each statistic (`ManySums`): the bits of
-        `finalise`, or NaN where it has to be asked. Intervals take less time with it.
-    influence : callable or None
-        `influence(**parameters)` returns a `ScoreInfluence`, which metrics of the order of scores need for linearized
-        intervals, those of several classes a `ClassesInfluence`, those of pairs a `PairInfluence`; `BinErrors`, with
-        which an interval allows for the noise of bins; or a text that says why there is no linearized interval. None if
-        there is none of these for the parameters.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> spec = fm.list_metrics()["ndcg@10"]
+    >>> spec.family, spec.exchange, spec.target, spec.direction, spec.parameters["gain"]
+    ('ranking', 'hash', 'graded', 'maximize', 'linear')
     """
 
     name: str

@@ -303,7 +303,11 @@ class KnownSums(Sums):
 
 
 class ManySums:
-    """Many states of one statistic side by side: counts (state, count) and normalised sums (state, sum, limb)."""
+    """Many states of one statistic side by side: counts (state, count) and normalised sums (state, sum, limb).
+
+    ``states.counts_of(name)`` is an array with a row for each state, ``states.number(name)`` the numbers of a count or
+    an exact sum, whose ratio is rounded once.
+    """
 
     __slots__ = ("counts", "exact", "fields")
 

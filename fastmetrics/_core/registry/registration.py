@@ -99,14 +99,107 @@ def metric(
     many: Callable[..., Any] | None = None,
     influence: Callable[..., Any] | None = None,
 ) -> Callable[[Finaliser], Finaliser]:
-    """Register the decorated finaliser as metric `name`. The first line of its docstring is the summary.
+    """Register a metric: a decorator of the function that makes its value from the states of its statistics.
 
-    `statistics` may also be one statistic, if the metric has no parameters. A finaliser may return a float; NaN then
-    has the reason `undefined`.
+    The decorated function is ``finalise(parameters, *states)``: `parameters` is a dict of the options of the metric
+    string, `states` are those of `statistics`, in their order. It returns a float, or a `Value`. The first line of its
+    docstring is the summary of the metric. The entry is a `fastmetrics.MetricSpec` of `fastmetrics.list_metrics`.
 
-    With cutoff="required" the metric is registered as "name@k": another metric may have the name without a cutoff.
-    Aliases are written without "@k". A name or an alias that has a meaning already is an error. The parameters are
-    those of `MetricSpec`.
+    Parameters
+    ----------
+    name : str
+        What metric strings begin with. Neither case nor "-" and "_" make a difference.
+    exchange : {"none", "range", "hash"}
+        Which rows have to meet. "none": no rows; statistics are a `RowStatistic`. "range": rows with neighbouring
+        scores, `ScoreRangeStatistic`. "hash": the rows of a group, `GroupStatistic` or `GroupKeyStatistic`.
+    statistics : statistic or callable
+        One statistic; or a function of the parameters, ``statistics(**parameters)``, that returns a tuple of them.
+    function : callable, optional
+        A function of arrays with the same number: it may stand in lists of metrics, and `fastmetrics.testing` compares
+        the two.
+    undefined : str
+        When the metric is undefined, in words: the reason of every NaN that is returned as a float.
+    parameters : dict of str, optional
+        The options of metric strings with their defaults: ``{"power": 1.0}`` for "name(power=2)".
+    checks : dict, optional
+        Parameter -> a tuple of the allowed values, or a function of a value that raises ValueError if it is out of
+        range. A parameter without a check may be any literal.
+    default : bool
+        Is it evaluated when no metrics are named and its columns are given?
+    cutoff : {False, True, "required"}
+        May metric strings end with "@k"? The parameters then have "k". "required": they must, the metric is registered
+        as "name@k", and another one may have the name without a cutoff.
+    roles : mapping of str to Kind, optional
+        The columns that it reads, by role, each with its kind: ``{"reward": Real()}``. By default labels and scores,
+        ``{"label": Binary(), "score": Real()}``. The words "group", "weight", "by", "unit" and those of parameters are
+        no roles.
+    direction : {"maximize", "minimize", "closest_to_one", "closest_to_zero", "none"}
+        Which of two values is better; "none" where the value says nothing about a model.
+    scale : {"share", "mean", "percentage", "correlation", "explained", "ratio", "nonnegative", "real"} or callable
+        The numbers that the value may be, which intervals do not leave: "share" and "mean" are in [0, 1], "percentage"
+        in [0, 100], "correlation" in [-1, 1], "explained" at most 1, "ratio" and "nonnegative" at least 0, "real" any.
+        Intervals of a "share" are symmetric on the logit scale, those of a "ratio" on the logarithmic one. Where
+        options change it, a function of the parameters that returns the word.
+    no_interval : str, optional
+        The reason why no interval of the metric is valid, by whatever method.
+    interval : IntervalSpec, optional
+        An interval from the states themselves, of independent rows; `ci_method` "delong" asks for it.
+    variants : tuple of str
+        Metric strings with other parameters than the defaults, which `fastmetrics.testing` checks too.
+    aliases : tuple of str
+        Other names of the same number, without "@k".
+    option_aliases : mapping of str to str
+        Names of the metric with options: ``{"name_macro": "average=macro"}``. They end with "@k" where they need one.
+    near_names : mapping of str to str
+        Names of other numbers that people may type for this metric, each with a sentence that says what to type.
+    many : callable, optional
+        ``many(parameters, *states)``: the values of many states at once, each statistic's as a `ManySums`; the bits of
+        the finaliser, or NaN where it has to be asked. Linearized intervals take less time with it.
+    influence : callable, optional
+        ``influence(**parameters)``: what rows add to the value to first order, for linearized intervals of metrics
+        whose states are no sums. A `ScoreInfluence`, a `ClassesInfluence` or a `PairInfluence`; `BinErrors`, if an
+        interval has to allow for the noise of bins; a text with the reason why there is no such interval; or None.
+
+    Returns
+    -------
+    callable
+        The decorator, which returns the function as it is.
+
+    Raises
+    ------
+    ValueError
+        An option has another value than those above, the name or an alias is that of another metric, a role is a word
+        with another meaning, or a kind does not fit the exchange.
+    TypeError
+        A role has no kind, or a statistic is not one of the exchange.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> from fastmetrics.extend import Real, RowStatistic, divide, metric
+    >>> class Powers(RowStatistic):
+    ...     'The sum of the absolute errors to a power, and the number of rows.'
+    ...
+    ...     __slots__ = ("power",)
+    ...     sums = ("errors", "rows")
+    ...
+    ...     def __init__(self, power):
+    ...         self.power = power
+    ...
+    ...     def terms(self, columns):
+    ...         return {"errors": abs(columns.label - columns.score) ** self.power, "rows": 1}
+    >>> @metric(
+    ...     "power_error", exchange="none", statistics=lambda power: (Powers(power),), parameters={"power": 1.0},
+    ...     checks={"power": (1.0, 2.0, 4.0)}, roles={"label": Real(), "score": Real()}, direction="minimize",
+    ...     scale="nonnegative", variants=("power_error(power=2)",),
+    ... )
+    ... def power_error(parameters, sums):
+    ...     'The mean of a power of the absolute errors.'
+    ...     return divide(sums["errors"], sums["rows"])
+    >>> log = {"price": [3.0, 5.0], "guess": [1.0, 4.0]}
+    >>> report = fm.evaluate(log, "power_error, power_error(power=2)", label="price", score="guess")
+    >>> report["power_error"], report["power_error(power=2)"]
+    (1.5, 2.5)
     """
     for option, value, allowed in (
         ("exchange", exchange, EXCHANGES),
