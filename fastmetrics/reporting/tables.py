@@ -80,7 +80,7 @@ class Table:
     def header(self) -> list[str]:
         return [column.name for column in self.columns]
 
-    def first_rows(self, n_rows: int = MAX_TABLE_ROWS) -> Table:
+    def first_rows(self, n_rows: int | None = MAX_TABLE_ROWS) -> Table:
         return replace(self, rows=self.rows[:n_rows])
 
     def text_columns(self, *, aligned: bool = False) -> list[list[str]]:

@@ -46,9 +46,12 @@ def titled_lines(table: Table) -> list[str]:
     return ["", table.title, *table_lines(table)]
 
 
-def document_text(document: Document) -> str:
-    notes = document.note_lines()
-    lines = [*document.heading, "", *table_lines(document.table), *document.footer, *([""] if notes else []), *notes]
+def document_text(document: Document, most_rows: int | None = None) -> str:
+    """All of it, or so many rows of its table."""
+    table, notes = document.table.first_rows(most_rows), document.note_lines()
+    n_more = len(document.table.rows) - len(table.rows)
+    more = [f"... {n_more:,} more rows: print shows all"] if n_more else []
+    lines = [*document.heading, "", *table_lines(table), *more, *document.footer, *([""] if notes else []), *notes]
     return "\n".join([*lines, *(line for table in document.other_tables for line in titled_lines(table))])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.results.json_results import as_json_value
 from fastmetrics._core.results.table_columns import TableColumn, python_values
 from fastmetrics._core.results.table_rows import Tabular
 from fastmetrics._core.upper_layers import render
@@ -46,13 +47,15 @@ class ColumnTable(Tabular):
         return [TableColumn(name, "array", column) for name, column in self.columns.items()]
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """The columns as lists.
+        """The columns as lists of what JSON has: dates and times are texts.
 
         Returns
         -------
         dict of str to list
         """
-        return {name: python_values(column) for name, column in self.columns.items()}
+        found = {name: python_values(column) for name, column in self.columns.items()}
+        others = [name for name, column in self.columns.items() if column.dtype.kind not in "biuf"]
+        return found | {name: as_json_value(found[name]) for name in others}
 
     def __repr__(self) -> str:
         cells = {name: python_values(column[:MAX_LISTED_ROWS]) for name, column in self.columns.items()}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 MAX_CHOICES = 10  # in the message of a look-up
+MOST_ROWS_OF_REPR = 100
 
 
 class TaskRows(NamedTuple):
@@ -228,7 +229,8 @@ class ResultSet(Immutable, Tabular, Generic[Item]):
     def __str__(self) -> str:
         return str(render("text", render(f"{self._noun} document", self)))
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(render("text", render(f"{self._noun} document", self), MOST_ROWS_OF_REPR))
 
     def _repr_html_(self) -> str:
         """A table for notebooks. Its only color is a gray that is readable on light and dark pages."""

@@ -79,7 +79,12 @@ def array_of_values(values: Any) -> Any:
 
 def python_values(values: Any) -> list[Any]:
     """The values of a column as Python's; keys of several columns are tuples."""
-    return values if isinstance(values, list) else list(values.tolist())
+    if isinstance(values, list):
+        return values
+    if values.dtype.str.endswith("[ns]"):  # Python's times have microseconds, and NumPy would give integers
+        rounded = values.astype(values.dtype.str.replace("[ns]", "[us]"))
+        return list(rounded.tolist() if (rounded == values).all() else values)
+    return list(values.tolist())
 
 
 def arrow_array(column: Any) -> Any:

@@ -54,6 +54,16 @@ class TableRow(tuple[Any, ...]):
     def __hash__(self) -> int:
         return hash(self._fields)
 
+    def _ordered(self) -> tuple[Any, ...]:
+        """The cells so that missing ones, which have no order, come first."""
+        return tuple((cell is not None, 0 if cell is None else cell) for cell in self)
+
+    def __lt__(self, other: tuple[Any, ...]) -> bool:
+        return self._ordered() < other._ordered() if isinstance(other, TableRow) else NotImplemented
+
+    def __gt__(self, other: tuple[Any, ...]) -> bool:
+        return self._ordered() > other._ordered() if isinstance(other, TableRow) else NotImplemented
+
     def __reduce__(self) -> tuple[Any, ...]:
         return make_row, (type(self).__base__, self._fields, tuple(self))
 

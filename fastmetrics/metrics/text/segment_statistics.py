@@ -61,6 +61,12 @@ class SegmentStatistics:
     def __len__(self) -> int:
         return int(self.counts.shape[0])
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SegmentStatistics):
+            return NotImplemented
+        is_same = (self.metric, self.n_references) == (other.metric, other.n_references)
+        return is_same and np.array_equal(self.counts, other.counts)
+
     def __repr__(self) -> str:
         name = type(self.metric).__name__.lower()
         return f"SegmentStatistics({name}: {len(self):,} segments, columns {', '.join(self.columns)})"

@@ -1,6 +1,8 @@
 """Every table and report has one protocol: rows, names, equality, and the tables of other libraries."""
 
 import copy
+import itertools
+import json
 import math
 import pickle
 
@@ -207,3 +209,139 @@ def test_rows_of_a_report_have_the_attributes_of_their_results():
             item.slice, item.coverage, item.interval, item.groups,
         )  # fmt: skip
     assert [row.channel for row in report if row.metric == "auc"] == [None, "feed", "search", None]
+
+
+def test_dicts_are_json(result):
+    found = json.loads(json.dumps(result.to_dict()))
+    assert str(found) == str(json.loads(json.dumps(copy.deepcopy(result).to_dict())))
+
+
+def test_rows_have_an_order_and_results_a_truth(result):
+    assert result
+    rows = list(result)
+    rows.reverse()
+    for other in (sorted(rows), sorted(result)):
+        assert sorted(map(repr, other)) == sorted(map(repr, rows))
+    assert not any(first < first or first > first for first in rows)
+    for first, second in itertools.combinations(rows, 2):
+        assert (first < second) == (second > first)
+
+
+def test_missing_cells_come_first():
+    report = fm.evaluate(LOG, "auc", **OPTIONS, by="channel")
+    assert [row.channel for row in sorted(report)] == [None, None, "feed", "search"]
+
+
+def is_hashable(value):
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def test_hashes_agree_with_equality(result):
+    for value in (result, next(iter(result))):
+        if is_hashable(value):
+            assert hash(pickle.loads(pickle.dumps(value))) == hash(copy.deepcopy(value)) == hash(value)
+
+
+# Numbers with parts, records of tests, parts of results, and what asks for results.
+RECORDS = {
+    "BleuScore": lambda: fm.corpus_bleu(*TEXTS),
+    "ChrfScore": lambda: fm.corpus_chrf(*TEXTS),
+    "TerScore": lambda: fm.corpus_ter(*TEXTS),
+    "NistScore": lambda: fm.corpus_nist(*TEXTS),
+    "EqualErrorRate": lambda: fm.equal_error_rate(LOG["click"], LOG["score"]),
+    "BestThreshold": lambda: fm.best_threshold(LOG["click"], LOG["score"]),
+    "AucInterval": lambda: fm.roc_auc_interval(LOG["click"], LOG["score"]),
+    "SignificanceResult": lambda: fm.delong_test(LOG["click"], LOG["score"], LOG["other"]),
+    "TukeyResult": lambda: fm.tukey_hsd([1.0, 2.0, 3.0], [2.0, 3.0, 4.0], [5.0, 6.0, 7.0]),
+    "Difference": lambda: RESULTS["Comparison"](None)["auc"],
+    "Result": lambda: RESULTS["Report"](None).result("auc"),
+    "SystemScore": lambda: RESULTS["TextComparison"](None).systems["first"]["chrf"],
+    "SegmentStatistics": lambda: fm.segment_statistics("bleu", *TEXTS),
+    "Metric": lambda: fm.Metric.ndcg(k=10),
+    "MetricSpec": lambda: fm.list_metrics()["auc"],
+    "Evaluation": lambda: fm.Evaluation("auc", **OPTIONS),
+    "Task": lambda: fm.Task(**OPTIONS),
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_records_are_equal_after_pickles_and_copies(name):
+    found = RECORDS[name]()
+    assert type(found).__name__ == name
+    for other in (pickle.loads(pickle.dumps(found)), copy.copy(found), copy.deepcopy(found), RECORDS[name]()):
+        assert other == found
+        assert repr(other) == repr(found)
+        assert not is_hashable(found) or hash(other) == hash(found)
+    assert found != "another thing"
+    for other in RECORDS:
+        assert (RECORDS[other]() == found) == (other == name)
+
+
+def test_tests_unpack_to_a_statistic_and_a_pvalue():
+    for found in (RECORDS["SignificanceResult"](), fm.wilcoxon([1.0, 2, 3, 4], [2.0, 1, 5, 7])):
+        statistic, pvalue = found
+        assert (statistic, pvalue) == (found.statistic, found.pvalue)
+
+
+HOSTILE = "<script>alert(1)</script>&\"'"
+
+
+def test_names_are_escaped_in_notebooks():
+    labels, scores, groups = [1, 0, 1, 0] * 9, [0.9, 0.1, 0.3, 0.4] * 9, [HOSTILE, HOSTILE, "b", "b"] * 9
+    log = {"click": labels, HOSTILE: scores, "other": scores[::-1], "group": groups}
+    truth = {"image": [1], "category": [HOSTILE], "box": [[0, 0, 4, 4]]}
+    qrels, run = {HOSTILE: {"a": 1}}, {HOSTILE: {"a": 0.1}}
+    results = [
+        fm.auc_by_group(labels, scores, groups),
+        fm.errors_by_group(scores, scores, groups),
+        fm.evaluate(log, ["auc"], label="click", score=HOSTILE, by="group"),
+        fm.compare(log, ["auc"], label="click", score=[HOSTILE, "other"], by="group"),
+        fm.evaluate_ranking(qrels, run, ["mrr"]).per_query,
+        fm.compare_runs(qrels, {HOSTILE: run, "other": run}, ["mrr"]),
+        fm.compare_texts({HOSTILE: ["a b"] * 4, "other": ["a c"] * 4}, ["a b"] * 4, ["chrf"], replicates=20),
+        fm.voc_map(truth, truth | {"score": [0.9]}, box="xywh"),
+        fm.coco_map(truth, truth | {"score": [0.9]}, box="xywh").per_class,
+    ]
+    for found in results:
+        html = found._repr_html_()
+        assert "alert(1)" in html
+        assert "<script" not in html
+
+
+def test_long_tables_have_a_short_repr():
+    """`print` of a report or a comparison shows all rows."""
+    n = 3000
+    groups, labels, scores = np.arange(n).repeat(2), np.tile([0, 1], n), np.arange(2.0 * n)
+    log = {"click": labels, "score": scores, "other": scores[::-1], "group": groups}
+    names = {f"q{number}": {"a": 1} for number in range(n)}
+    boxes = {"image": [1] * 400, "category": [f"c{number}" for number in range(400)], "box": [[0, 0, 4, 4]] * 400}
+    found = [
+        fm.auc_by_group(labels, scores, groups),
+        fm.errors_by_group(scores, scores, groups),
+        fm.evaluate_ranking(names, names, ["mrr"]).per_query,
+        fm.voc_map(boxes, boxes | {"score": [0.9] * 400}, box="xywh"),
+        fm.coco_map(boxes, boxes | {"score": [0.9] * 400}, box="xywh").per_class,
+        report := fm.evaluate(log, ["auc"], **OPTIONS, by="group"),
+        comparison := fm.compare(log, ["auc"], label="click", score=["score", "other"], by="group"),
+    ]
+    assert all(len(repr(one).splitlines()) < 120 for one in found)
+    for one in (report, comparison):
+        assert "... 2,901 more rows: print shows all" in repr(one).splitlines()
+        assert len(str(one).splitlines()) > n
+        assert "more rows" not in str(one)
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
+def test_times_are_times_in_rows_and_dicts(unit):
+    days = LOG["day"].astype(f"datetime64[{unit}]")
+    table = fm.auc_by_group(LOG["click"], LOG["score"], days)
+    for row, day in zip(table, ("2024-01-01", "2024-01-02"), strict=True):
+        assert row.group.isoformat()[:10] == day
+    assert [text[:10] for text in table.to_dict()["group"]] == ["2024-01-01", "2024-01-02"]
+    assert [line[:10] for line in table.to_csv().splitlines()[1:]] == ["2024-01-01", "2024-01-02"]
+    finer = fm.auc_by_group(LOG["click"], LOG["score"], LOG["day"].astype("datetime64[ns]") + np.timedelta64(1, "ns"))
+    assert finer.to_csv().splitlines()[1].startswith("2024-01-01T00:00:00.000000001,")
