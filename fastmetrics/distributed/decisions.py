@@ -110,6 +110,8 @@ class Decision(NamedTuple):
         Those of the plan.
     units : tuple of UnitBuckets or None
         The buckets of the resampling units of each task.
+    slices : tuple of SliceValues or None
+        The slices of all rows, of each task whose slices are compared with the rest of the rows.
     """
 
     round: int = 1
@@ -119,6 +121,7 @@ class Decision(NamedTuple):
     parts: tuple[tuple[PartDecision, ...], ...] = ()
     targets: int = 0
     units: tuple[UnitBuckets | None, ...] = ()
+    slices: tuple[Sequence[SliceValues] | None, ...] = ()
 
 
 def is_resampled(resampling: Resampling | None) -> bool:

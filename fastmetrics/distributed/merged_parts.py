@@ -24,6 +24,7 @@ from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.part_types import PartTypes
 from fastmetrics.engine.partial.slice_counts import SliceCounts
 from fastmetrics.engine.partial.slice_passes import SlicePass
+from fastmetrics.engine.partial.slices_and_rests import SlicesAndRests
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.contributions_by_score import join_classes
@@ -118,6 +119,7 @@ class MergedPart:
         self, decided: PartDecision, resampling: Resampling | None, buckets: UnitBuckets | None
     ) -> ResolvedPart:
         """The final states, after all summaries were added."""
+        self.add_rests()
         columns = score_columns(self.plan_part, decided.n_classes)
         for column, ranges in grouped((own.column, own) for own in self.ranges).items():
             self.add_range_states(ranges, column, columns[column].model, decided.totals or no_totals())
@@ -128,6 +130,16 @@ class MergedPart:
             if buckets is not None:
                 intervals = self.intervals(resampling, buckets)
         return ResolvedPart(self.part, self.states, intervals)
+
+    def add_rests(self) -> None:
+        """Add the counts and the sums of rests; what is no sum was sent."""
+        slices, additive = self.part.slices, self.part.plan.statistics["none"]
+        if isinstance(slices, SlicesAndRests):
+            sums = {key: own for key, own in self.states.by_key.items() if key[0] in additive}
+            slices.add_states(sums)
+            self.states.by_key.update(sums)
+            if self.part.slice_counts is not None:
+                self.part.slice_counts = slices.with_counts(self.part.slice_counts)
 
     def add_range_states(self, ranges: Iterable[RangeStates], column: int, model: int, totals: RangeTotals) -> None:
         """Merge the states of all ranges of a score column."""
@@ -179,7 +191,7 @@ class MergedPart:
 
     def errors(self, metrics: Sequence[Metric], resampling: Resampling, units: JackknifeUnits) -> ErrorsOfValues:
         """The errors of metrics with linearized intervals."""
-        errors = ErrorsOfValues.empty(resampling.level)
+        errors = ErrorsOfValues.empty(resampling.level, self.part.slices)
         n_models = len(self.part.names.scores) if resampling.in_pairs else 0
         additive = [metric for metric in metrics if metric.spec.exchange != "range"]
         entries = MergedEntries(self.entries)

@@ -26,6 +26,7 @@ from fastmetrics.distributed.target_state import TargetState
 from fastmetrics.engine.evaluation.evaluation import Evaluation, check_same_question
 from fastmetrics.engine.evaluation.options.option import DISTRIBUTED
 from fastmetrics.engine.partial.partial_state import PartialState
+from fastmetrics.engine.partial.slices_and_rests import SlicesAndRests
 from fastmetrics.engine.partial.state_options import StateOptions
 from fastmetrics.engine.plan.tasks import PlannedTask, add_to_errors, name_task_in_errors
 from fastmetrics.engine.results.report import Report
@@ -143,6 +144,7 @@ class DistributedPlan(Rounds):
             units=tuple(
                 parts[0].units.unit_buckets() if is_resampled(task.resampling) else None for task, parts in tasks
             ),
+            slices=tuple(parts[0].part.slices.values() if task.has_rests else None for task, parts in tasks),
         )
 
     def decide_part(self, task: PlannedTask, own: MergedPart) -> PartDecision:
@@ -154,7 +156,8 @@ class DistributedPlan(Rounds):
             None if is_whole else find_cuts([samples[number] for samples in own.samples], self.targets)
             for number in range(len(columns))
         ]
-        return PartDecision(n_classes, tuple(cuts), n_slices=len(own.part.slices))
+        n_slices = len(SlicesAndRests(own.part.slices)) if task.has_rests else len(own.part.slices)
+        return PartDecision(n_classes, tuple(cuts), n_slices=n_slices)
 
     def read_summaries(self, summaries: Iterable[bytes]) -> list[Summary]:
         """One summary of every source or target, in order. Raises the first error in the data."""
@@ -175,6 +178,11 @@ class DistributedPlan(Rounds):
     def merge(self, summaries: Sequence[Summary]) -> tuple[PartialState, list[list[MergedPart]]]:
         """What the summaries of a round tell together, task by task and part by part."""
         state = PartialState(self.tasks, StateOptions(self.question.on_invalid))
+        decision = summaries[0].decision if summaries else None
+        for own, slices in zip(state.states, decision.slices if decision else (), strict=False):
+            if slices is not None:
+                own.slices.number_slices(list(slices))
+                own.pair_slices(SlicesAndRests(own.slices))
         merged = [
             [MergedPart(*both) for both in zip(task.parts, own.parts, strict=True)]
             for task, own in zip(self.tasks, state.states, strict=True)

@@ -14,7 +14,6 @@ from fastmetrics._core.exchange.blocks import Block, order_by_number, scatter_ro
 from fastmetrics._core.exchange.bucket_positions import BucketWeights, GlobalTotals
 from fastmetrics._core.exchange.class_ranges import OutputReduction
 from fastmetrics._core.exchange.hash_exchange import HASH
-from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
 from fastmetrics._core.exchange.row_ranges import (
     RangeCutter,
@@ -49,12 +48,11 @@ from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_stored_
 from fastmetrics.engine.scan.linearized import divide_metrics
 
 
-class ScoreRange:
+class ScoreRange(NamedTuple):
     """The rows of a range of one score column, or of the whole column."""
 
-    def __init__(self, slices: GroupingSets, budget: MemoryBudget) -> None:
-        self.store = BlockStore(1, budget)
-        self.slices = slices
+    store: BlockStore
+    slices: GroupingSets
 
     def passes(self) -> Iterator[tuple[SlicePass, list[SliceValues]]]:
         """The passes over the rows, and the values of the slices of each."""

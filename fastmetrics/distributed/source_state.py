@@ -19,6 +19,7 @@ from fastmetrics.distributed.unit_replicates import NOTHING, count_units, interv
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
+from fastmetrics.engine.partial.slices_and_rests import within_rests
 from fastmetrics.engine.partial.state_options import StateOptions
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.read_log import make_memory_budget, update_state
@@ -112,7 +113,8 @@ class SourceState:
             buckets = decision.units[key[0]] if decision.units else None
             if task.resampling is not None and buckets is not None and part.counts.rows_kept:
                 n_slices = decision.parts[key[0]][key[1]].n_slices
-                found = interval_states(part, "none", task.resampling, buckets, n_slices)
+                with within_rests(part, decision.slices[key[0]]):
+                    found = interval_states(part, "none", task.resampling, buckets, n_slices)
             yield counted_rows(key, part)._replace(states=states, **found._asdict())
 
     def pieces(self, decision: Decision) -> Iterator[Any]:

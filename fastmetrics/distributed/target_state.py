@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import role_name, slice_columns
+from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS, HashExchange, initial_partition_bits
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
@@ -31,6 +32,7 @@ from fastmetrics.distributed.summaries import (
 from fastmetrics.distributed.unit_replicates import NOTHING, interval_states
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
+from fastmetrics.engine.partial.slices_and_rests import with_rests, within_rests
 from fastmetrics.engine.partial.state_options import StateOptions
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.resolve import resolve
@@ -116,7 +118,7 @@ class TargetState:
             part.counts.rows_kept += block.rows
             store = self.exchange(part, facts.key_types[task, part_number]).store
         else:
-            store = self.ranges.setdefault(key, ScoreRange(part.slices, self.budget)).store
+            store = self.ranges.setdefault(key, ScoreRange(BlockStore(1, self.budget), part.slices)).store
         store.add(block, store.try_reserve(block.n_bytes()))
 
     def exchange(self, part: PartState, dtype: np.dtype) -> HashExchange:
@@ -145,6 +147,7 @@ class TargetState:
         """The ranges and whole columns of scores, with their tasks."""
         for (number, part, column), rows in self.ranges.items():
             task, decided = self.plan.tasks[number], decision.parts[number][part]
+            rows = rows._replace(slices=with_rests(rows.slices, decision.slices[number]))
             with name_task_in_errors(task.name):
                 yield task, ScoreRangeReduction(rows, (number, part), task.parts[part], column, self.target, decided)
 
@@ -158,15 +161,17 @@ class TargetState:
         """The states of groups, then those of ranges."""
         for key, task, part in iterate_parts(self.state):
             if part.counts.rows_kept:
-                states, found = key_by_slice_values(part, resolve(part, 1, None, last=False).by_key), NOTHING
-                buckets = decision.units[key[0]]
-                if task.resampling is not None and buckets is not None:
-                    n_slices = decision.parts[key[0]][key[1]].n_slices
-                    found = interval_states(part, "hash", task.resampling, buckets, n_slices)
+                with within_rests(part, decision.slices[key[0]]):
+                    states, found = key_by_slice_values(part, resolve(part, 1, None, last=False).by_key), NOTHING
+                    buckets = decision.units[key[0]]
+                    if task.resampling is not None and buckets is not None:
+                        n_slices = decision.parts[key[0]][key[1]].n_slices
+                        found = interval_states(part, "hash", task.resampling, buckets, n_slices)
                 yield PartSummary(key, part.slices.values(), states=states, **found._asdict())
         for task, reduction in self.reductions(decision):
-            ranges = [reduction.resolve(task.resampling, decision.units[reduction.key[0]])]
-            yield PartSummary(reduction.key, reduction.rows.slices.values(), ranges=ranges)
+            number = reduction.key[0]
+            ranges = [reduction.resolve(task.resampling, decision.units[number])]
+            yield PartSummary(reduction.key, self.state.states[number].slices.values(), ranges=ranges)
 
     def close(self) -> None:
         """Release all rows, in memory and on disk."""

@@ -315,7 +315,7 @@ def compare(
             with name_task_in_errors(task.name):
                 if logs is not None:
                     pair_logs(of_task, names_of_logs(*logs))
-                elif has_one_model(task):
+                elif task.has_rests:
                     of_task.pair_slices(SlicesAndRests(of_task.slices))
                 parts = [resolve_part(part, task.resampling, threads, progress) for part in of_task.parts]
             resolved.append(ResolvedTask(task, of_task, parts))
@@ -342,7 +342,9 @@ def plan_comparison(
         with name_task_in_errors(task.name):
             check_models(task.parts, question)
     check_margins(question, planned)
-    return question, [in_pairs(task, not has_one_model(task)) for task in planned]
+    return question, [
+        in_pairs(task, not has_one_model(task))._replace(has_rests=has_one_model(task)) for task in planned
+    ]
 
 
 def plan_logs(entry_point: str, question: Evaluation) -> list[PlannedTask]:

@@ -12,9 +12,7 @@ from fastmetrics.engine.evaluation.options.option import (
     MASKS,
     NATIVE_EXPRESSIONS,
     QUANTILES,
-    REST,
     ROWS,
-    SLICES_AND_RESTS,
 )
 from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.metric_plan import describe_metrics_by_kind
@@ -52,11 +50,6 @@ def find_delong(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
     return [own.method for own in (task.resampling,) if own is not None and own.method == DELONG]
 
 
-def find_rests(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
-    has_one_model = all(len(part.names.scores) < 2 for part in task.parts)
-    return [REST] if has_one_model and given.get("baseline") == REST else []
-
-
 def find_quantiles(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
     return [own for own in task.names.bins if own.edges is None]
 
@@ -73,5 +66,5 @@ def find_masks(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:
 
 FIND: dict[str, Callable[[PlannedTask, Mapping[str, Any]], list[Any]]] = {
     ROWS: find_rows, DELONG_TEST: find_delong, QUANTILES: find_quantiles, NATIVE_EXPRESSIONS: find_native_expressions,
-    COUNTED_ROWS: find_counted_rows, MASKS: find_masks, SLICES_AND_RESTS: find_rests,
+    COUNTED_ROWS: find_counted_rows, MASKS: find_masks,
 }  # fmt: skip

@@ -2,11 +2,15 @@
 
 After a scan, the rest of a slice is a slice of its own. Stored rows are passed once for every slice, and each pass has
 two parts, the slice and its rest: whatever is computed of slices is computed of rests, by the same code.
+
+On a cluster, each worker passes its rows for all slices, also for those that it has no rows of: all of its rows are in
+their rests. Sums of rests are made of the merged sums of slices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from operator import sub
 from typing import Any
 
@@ -14,7 +18,9 @@ import numpy as np
 
 from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.grouping import grouped
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.grouping_sets import GroupingSet, GroupingSets
+from fastmetrics.engine.input.slice_values import SliceValues
 from fastmetrics.engine.partial.slice_counts import RowCount, SliceCounts
 
 MOST_SLICES = 1_000  # that have a rest: each is a pass over all rows
@@ -26,6 +32,12 @@ class PairedSlices(GroupingSets):
     def slice_of(self, number: int | None) -> int | None:
         """The second slice of the pair of a slice; None for all rows, and for a slice without another."""
         raise NotImplementedError
+
+
+class RestOf(NamedTuple):
+    """What the rest of a slice is known by where slices are known by their values."""
+
+    slice_values: SliceValues
 
 
 class SliceAndRest(GroupingSet):
@@ -58,9 +70,14 @@ class SlicesAndRests(PairedSlices):
         ]
         self.sets = list[GroupingSet](self.pairs)
         self.pair_of = {own.numbers[0]: own for own in self.pairs}
+        own_values = slices.values()
+        self.numbers = {values: number for number, values in enumerate([*own_values, *map(RestOf, own_values)])}
 
-    def __len__(self) -> int:
-        return 2 * self.n
+    def number_slices(self, slices: list[SliceValues]) -> np.ndarray:
+        found = self.slices.number_slices(slices)
+        if len(self.slices) > self.n:
+            raise ValueError("the rows changed between two steps: there are slices that were not there before")
+        return found
 
     def rest_of(self, number: int) -> int:
         """The number of the rest of a slice."""
@@ -104,6 +121,25 @@ class SlicesAndRests(PairedSlices):
             positives = tuple(map(sub, whole.positives, own.positives))
             counts.add_count(self.rest_of(number), RowCount(whole.rows - own.rows, positives))
         return counts
+
+
+def with_rests(slices: GroupingSets, all_slices: Sequence[SliceValues] | None) -> GroupingSets:
+    """The slices of all rows with their rests; of None the slices alone."""
+    if all_slices is None:
+        return slices
+    slices.number_slices(list(all_slices))
+    return SlicesAndRests(slices)
+
+
+@contextmanager
+def within_rests(part: Any, all_slices: Sequence[SliceValues] | None) -> Iterator[None]:
+    """Let the slices of a `PartState` be those of all rows with their rests; of None they stay."""
+    before = part.slices
+    part.slices = with_rests(before, all_slices)
+    try:
+        yield
+    finally:
+        part.slices = before
 
 
 def states_of_others(statistic: Any, states: Sequence[Any]) -> Iterator[Any]:

@@ -170,6 +170,8 @@ class PlannedTask(NamedTuple):
     resampling : Resampling or None
     where : RowFilter or None
         Which rows the task reads.
+    has_rests : bool
+        Is every slice compared with the rest of the rows?
     """
 
     name: str | None
@@ -178,6 +180,7 @@ class PlannedTask(NamedTuple):
     parts: tuple[PlanPart, ...]
     resampling: Resampling | None = None
     where: RowFilter | None = None
+    has_rests: bool = False
 
 
 def plan_task(columns: Task, by: SliceColumns, intervals: IntervalArguments, name: str | None = None) -> PlannedTask:

@@ -29,6 +29,7 @@ from fastmetrics._core.resampling.group_entries import EntriesOfGroups
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, GroupedStatistic, Resamplable, Value
+from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes
 from fastmetrics.engine.partial.slices_and_rests import PairedSlices
@@ -113,8 +114,8 @@ class ErrorsOfValues(NamedTuple):
     waiting: dict[ReplicateKey, Contributions]  # of slices of which the other of the pair comes later
 
     @classmethod
-    def empty(cls, level: float, pairs: PairedSlices | None = None) -> ErrorsOfValues:
-        return cls({}, {}, {}, {}, level, pairs, {})
+    def empty(cls, level: float, slices: GroupingSets | None = None) -> ErrorsOfValues:
+        return cls({}, {}, {}, {}, level, slices if isinstance(slices, PairedSlices) else None, {})
 
     def add(
         self, metric: Metric, slice_number: int | None, by_output: Mapping[int, Contributions], n_models: int
@@ -223,7 +224,7 @@ def linearize(
     """The errors of metrics that have linearized intervals. `of_groups` are the entries of groups, if known."""
     unit_buckets, units_of = units
     jackknife = JackknifeUnits(unit_buckets, len(part.slices))
-    errors = ErrorsOfValues.empty(level, part.slices if isinstance(part.slices, PairedSlices) else None)
+    errors = ErrorsOfValues.empty(level, part.slices)
     n_models = len(part.names.scores) if in_pairs else 0
     additive = tuple(metric for metric in metrics if metric.spec.exchange != "range")
     by_score = [metric for metric in metrics if metric.spec.exchange == "range"]

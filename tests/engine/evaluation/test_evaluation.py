@@ -222,7 +222,6 @@ REFUSED = {
     ("ci", table.COUNTED_ROWS): (
         {"metrics": "bleu", "ci": 0.9, "group": None, "unit": "user"}, "has no intervals for metrics of text",
     ),
-    ("baseline", table.SLICES_AND_RESTS): ({"by": "user", "ci": 0.9, "baseline": "rest"}, "has no baseline='rest'"),
     ("where", table.NATIVE_EXPRESSIONS): ({"where": "an expression"}, "cannot run an expression of pyarrow"),
     ("where", table.MASKS): ({"where": [True, False]}, "does not number the rows of a log"),
 }  # fmt: skip

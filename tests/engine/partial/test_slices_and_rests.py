@@ -198,13 +198,6 @@ def test_too_many_slices_are_an_error():
     assert_raises(ValueError, "makes 1,200 slices; at most 1,000 are compared with the rest", compare, log, "logloss")
 
 
-@pytest.mark.parametrize("entry_point", ["spark.compare", "ray.compare", "dask.compare"])
-def test_clusters_refuse_it(entry_point):
-    question = fm.Evaluation("auc", score="p", by="channel", baseline="rest", ci=0.95, **COLUMNS)
-    message = f"{entry_point} has no baseline='rest', for which all rows are read once for every slice"
-    assert_raises(ValueError, message, question.plan_for, entry_point)
-
-
 def two_days(users=60, seed=0, change=0.0):
     """Every user is there on both days, and much alike; the second day's log loss may be worse."""
     rng = np.random.default_rng(seed)

@@ -90,6 +90,7 @@ class RunnerChecks:
         [
             (["auc", "gauc", "logloss", "ndcg@5"], USERS | {"by": SETS, "weight": "of_user", "min_rows": 400}),
             (["auc", "ks", "ne"], USERS | {"unit": "household", "replicates": 9, "baseline": "coarse"}),
+            (["auc", "gauc", "ne"], USERS | {"score": ["pctr"], "by": SETS, "baseline": "rest"}),
             (["logloss"], USERS | {"unit": "day", "ci": 0.9, "correction": "none", "margin": {"logloss": 0.01}}),
         ],
     )

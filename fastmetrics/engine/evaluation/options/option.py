@@ -52,7 +52,6 @@ OF_VALUES = (EVALUATE, ACCUMULATOR, SPARK, RAY, DASK)  # comparisons have interv
 ROWS, QUANTILES, DELONG_TEST = "rows as units", "quantiles", "DeLong's test"
 NATIVE_EXPRESSIONS, MASKS = "expressions of pyarrow and polars", "masks of rows"
 COUNTED_ROWS = "metrics of texts and of labels, whose rows are counted and not kept"
-SLICES_AND_RESTS = "slices that are compared with the rest of the rows"
 # Beside the entry points: questions in files, and with the bytes of states.
 STORED = "a stored question"
 # The baseline of slices that are compared with the rest of the rows.

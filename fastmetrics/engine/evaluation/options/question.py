@@ -32,7 +32,6 @@ from fastmetrics.engine.evaluation.options.option import (
     SEED,
     SIZE,
     SLICES,
-    SLICES_AND_RESTS,
     SPARK_COMPARE,
     STORED,
     TASKS,
@@ -437,14 +436,6 @@ OPTIONS = (
         "The score column (or the columns) of the model that all others are compared with, by default the first. With "
         '"rest", every slice of one model is compared with the rest of the rows, by contributions of the same units.',
         entry_points=COMPARISONS,
-        refusals=(
-            Refusal(
-                (SPARK_COMPARE, RAY_COMPARE, DASK_COMPARE),
-                "{entry_point} has no baseline={found!r}, for which all rows are read once for every slice; compare "
-                "has it, of rows on one machine",
-                of=SLICES_AND_RESTS,
-            ),
-        ),
     ),
     Option(
         "margin",
