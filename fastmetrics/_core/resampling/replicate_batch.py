@@ -202,7 +202,7 @@ class CountedRange(ReplicatedRange):
         totals, state = self.all_rows, np.zeros((3, REPLICATES_PER_BATCH), np.int64)
         table, most, _ = self.weights
         for own in self.rows.buckets:
-            kernels.sweep_extremes(own.codes, own.segments, table, most, totals, state)
+            kernels.sweep_extremes(own.codes, table, most, totals, state)
         return list(zip(*state[1:].tolist(), strict=True))
 
     @computed_once

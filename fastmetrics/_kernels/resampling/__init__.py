@@ -8,7 +8,8 @@ the order of the rows, on partitions or on threads. Weights are at most 12 and f
 
 Layout. Units are hashed to unit buckets, at most 2**14 for score replicates. A unit bucket has 64 weights, one byte for
 each replicate of a batch. A row is a code of 16 bits (unit bucket, class, last row of a tie), sorted once by descending
-score; each batch of 64 replicates then sweeps the same codes (`score_replicates.pyx`, `replicate_batch.h`).
+score; each batch of 64 replicates then sweeps the same codes (`score_replicates.pyx`, `replicate_batch.h`). Statistics
+that need all sums at some scores alone are consumers of runs (`run_batch.h`).
 
 Weighted rows have a code and a weight (`weighted_replicates.pyx`, `weighted_batch.h`): sums are integers of 128 bits.
 

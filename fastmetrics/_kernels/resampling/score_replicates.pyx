@@ -22,11 +22,13 @@ cdef extern from "resampling/replicate_batch.h":
         const uint16_t* codes, Py_ssize_t n, const int32_t* segments, Py_ssize_t n_segments, const uint8_t* weights,
         int max_weight, int64_t* state
     ) noexcept nogil
-    void sweep_extremes_batch "fm_sweep_extremes"(
-        const uint16_t* codes, Py_ssize_t n, const int32_t* segments, Py_ssize_t n_segments, const uint8_t* weights,
-        int max_weight, const int64_t* totals, int64_t* state
-    ) noexcept nogil
     void sweep_crossing_batch "fm_sweep_crossing"(
+        const uint16_t* codes, Py_ssize_t n, const uint8_t* weights, int max_weight, const int64_t* totals,
+        int64_t* state
+    ) noexcept nogil
+
+cdef extern from "resampling/extremes_batch.h":
+    void sweep_extremes_batch "fm_sweep_extremes"(
         const uint16_t* codes, Py_ssize_t n, const uint8_t* weights, int max_weight, const int64_t* totals,
         int64_t* state
     ) noexcept nogil
@@ -210,17 +212,15 @@ def sweep_pairs(
 
 
 def sweep_extremes(
-    const uint16_t[::1] codes, const int32_t[::1] segments, const uint8_t[:, ::1] weights, int max_weight,
-    const int64_t[:, ::1] totals, int64_t[:, ::1] state
+    const uint16_t[::1] codes, const uint8_t[:, ::1] weights, int max_weight, const int64_t[:, ::1] totals,
+    int64_t[:, ::1] state
 ):
-    """Sweep a bucket for the extremes of D (see replicate_batch.h): state is D, its maximum and its minimum.
+    """Sweep a bucket for the extremes of D (see extremes_batch.h): state is D, its maximum and its minimum.
 
     totals[label, replicate] are all rows of a replicate; both classes together have fewer than 2**32.
     """
     with nogil:
-        sweep_extremes_batch(
-            &codes[0], codes.shape[0], &segments[0], segments.shape[0], &weights[0, 0], max_weight, &totals[0, 0],
-            &state[0, 0])
+        sweep_extremes_batch(&codes[0], codes.shape[0], &weights[0, 0], max_weight, &totals[0, 0], &state[0, 0])
 
 
 def sweep_crossing(
