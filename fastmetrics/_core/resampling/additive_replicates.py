@@ -21,9 +21,9 @@ from fastmetrics._core.exchange.group_values import ValuesByGroup
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.group_accumulators import GroupAccumulators, MergedStates, StateKey
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.resampling.key_table_replicates import KeyTableReplicates
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
+from fastmetrics._core.resampling.table_replicates import TableReplicates
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.resampling.value_replicates import ValueReplicates
 from fastmetrics._core.state import KnownSums, ManySparseSums, Sums
@@ -159,7 +159,7 @@ def new_states(
 def new_replicates(statistic: Any, replicates: int, budget: MemoryBudget | None = None) -> Any:
     """The states of all replicates of a statistic, without rows."""
     if isinstance(statistic, GroupTableStatistic):
-        return KeyTableReplicates(statistic, replicates)
+        return TableReplicates(statistic, replicates)
     if isinstance(statistic, ValuesByGroup):
         return ValueReplicates(statistic, replicates, budget)
     return AdditiveReplicates(statistic, replicates)
@@ -196,7 +196,11 @@ class ReplicateAccumulators(MergedStates):
 
         for statistic in self.statistics:
             replicates = self.sums_of(statistic, output, slice_number)
-            if isinstance(replicates, (KeyTableReplicates, ValueReplicates)):
+            if isinstance(replicates, TableReplicates):
+                own = table.entries_of(statistic)
+                of_groups = np.repeat(unit_buckets, np.diff(starts))
+                replicates.add(self.weights, table.key_texts, of_groups[own.groups], own.keys[:, None], own.counts)
+            elif isinstance(replicates, ValueReplicates):
                 replicates.add(self.weights, np.repeat(unit_buckets, np.diff(starts)), table)
             else:
                 add_units(replicates, statistic, self.weights, unit_buckets, starts, segment)

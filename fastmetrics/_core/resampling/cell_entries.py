@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.additive_replicates import LEAST_ENTRIES
+from fastmetrics._core.resampling.table_replicates import CellsOfRows
 
 MOST_ENTRIES = 1 << 11  # of all rows; of slices so many of all of them together
 MOST_CELLS = 1 << 26  # of the tables of all entries
@@ -33,24 +33,6 @@ def bounded_by_cells(n_entries: int, n_cells: int) -> int:
 def power_of_two_below(number: int) -> int:
     """The greatest power of two that is at most a number of 1 or more, or 1."""
     return 1 << (max(1, number).bit_length() - 1)
-
-
-class CellsOfRows(NamedTuple):
-    """The cells that occur, int64[n, m], and the number of every row's cell."""
-
-    cells: np.ndarray
-    numbers: np.ndarray
-
-    @classmethod
-    def find(cls, rows: np.ndarray) -> CellsOfRows:
-        """The cells of rows of integers, in ascending order."""
-        order = np.lexsort(rows.T[::-1])
-        ordered = rows[order]
-        begins = np.ones(rows.shape[0], bool)
-        begins[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-        numbers = np.empty(rows.shape[0], np.int64)
-        numbers[order] = np.cumsum(begins) - 1
-        return cls(ordered[begins], numbers)
 
 
 class CellEntries:
@@ -74,8 +56,7 @@ class CellEntries:
         cls, statistic: Any, label_state: Any, cells: np.ndarray, numbers: np.ndarray, entries: np.ndarray, n: int
     ) -> CellEntries:
         """The cells by their numbers, of rows of these entries."""
-        counts = np.stack((entries, numbers, np.ones_like(numbers)), axis=1)
-        return cls(statistic, label_state, cells, add_equal(counts, cells.shape[0]), n)
+        return cls(statistic, label_state, cells, count_equal(entries, numbers, cells.shape[0]), n)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The labels of a state get other integers when it is pickled."""
@@ -134,6 +115,11 @@ class CellEntries:
                 own = np.flatnonzero(left)
                 counts = left[own]
             yield self.statistic.from_cells(self.label_state, self.cells[own], counts)
+
+
+def count_equal(entries: np.ndarray, numbers: np.ndarray, n_cells: int) -> np.ndarray:
+    """How many rows have the same entry and the same cell, in ascending order: int64[n, 3]."""
+    return add_equal(np.stack((entries, numbers, np.ones_like(numbers)), axis=1), n_cells)
 
 
 def add_equal(counts: np.ndarray, n_cells: int) -> np.ndarray:

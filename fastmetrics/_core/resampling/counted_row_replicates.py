@@ -16,17 +16,17 @@ from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.additive_replicates import (
     ALL_SLICES,
-    AdditiveReplicates,
     JackknifeUnits,
     SliceRange,
     add_units,
     new_states,
     order_by_unit_bucket,
 )
-from fastmetrics._core.resampling.cell_entries import CellEntries, CellsOfRows, n_table_entries
+from fastmetrics._core.resampling.cell_entries import CellEntries, count_equal, n_table_entries
 from fastmetrics._core.resampling.equal_rows import EqualRows
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics._core.resampling.table_replicates import CellsOfRows, TableReplicates
 from fastmetrics._core.statistic import ColumnStatistic, Resamplable
 
 NO_SLICES: np.ndarray = np.empty(0, np.uint16)
@@ -109,25 +109,14 @@ class CountedRows:
         self, weights: ReplicateWeights | JackknifeUnits, n_slices: int, selected: SliceRange = ALL_SLICES
     ) -> dict[StateKey, Any]:
         """The replicates of all statistics, of all rows and of every slice."""
-        if isinstance(weights, JackknifeUnits) and self.label_states:
-            return entries_of_tables(self, weights, n_slices, selected)
+        if self.label_states:
+            return replicates_of_tables(self, weights, n_slices, selected)
         rows_of = {key: self.rows_of(*key) for key in self.blocks}
-        return {
-            key: replicates_of_rows(key, self.label_states.get(key[:2]), weights, numbers, rows_of[key[:2]][mask])
-            for key, numbers, mask in self.by_slice(weights.unit_buckets, n_slices, selected)
-        }
-
-
-def replicates_of_rows(
-    key: StateKey, label_state: Any, weights: Any, numbers: np.ndarray, rows: np.ndarray
-) -> AdditiveReplicates | CellReplicates:
-    """The replicates of some rows; `numbers` are their unit buckets."""
-    statistic, _, slice_number = key
-    if label_state is not None:
-        return CellReplicates(statistic, label_state, weights, numbers, rows)
-    replicates: AdditiveReplicates = new_states(statistic, weights, None, slice_number)
-    add_counted_rows(replicates, statistic, weights, numbers, rows)
-    return replicates
+        found: dict[StateKey, Any] = {}
+        for key, numbers, mask in self.by_slice(weights.unit_buckets, n_slices, selected):
+            found[key] = new_states(key[0], weights, None, key[2])
+            add_counted_rows(found[key], key[0], weights, numbers, rows_of[key[:2]][mask])
+        return found
 
 
 def add_counted_rows(sums: Any, statistic: Any, weights: Any, numbers: np.ndarray, rows: np.ndarray) -> None:
@@ -137,46 +126,20 @@ def add_counted_rows(sums: Any, statistic: Any, weights: Any, numbers: np.ndarra
     add_units(sums, statistic, weights, unit_buckets, starts, lambda start, stop: rows[start:stop])
 
 
-def entries_of_tables(
-    counted: CountedRows, units: JackknifeUnits, n_slices: int, selected: SliceRange
-) -> dict[StateKey, CellEntries]:
-    """The tables of counts without each entry, of all rows and of every slice."""
+def replicates_of_tables(
+    counted: CountedRows, weights: ReplicateWeights | JackknifeUnits, n_slices: int, selected: SliceRange
+) -> dict[StateKey, CellEntries | TableReplicates]:
+    """The tables of counts of all replicates, or without each entry, of all rows and of every slice."""
     cells_of = {key: CellsOfRows.find(counted.rows_of(*key)) for key in counted.blocks}
-    found: dict[StateKey, CellEntries] = {}
-    for key, buckets, mask in counted.by_slice(units.unit_buckets, n_slices, selected):
-        own, slice_number, label_state = cells_of[key[:2]], key[2], counted.label_states[key[:2]]
-        n = n_table_entries(units.n_entries(slice_number), 0 if slice_number is None else units.n_slices)
-        numbers, entries = own.numbers[mask], units.entries_of(buckets, n)
-        found[key] = CellEntries.of_rows(key[0], label_state, own.cells, numbers, entries, n)
+    found: dict[StateKey, CellEntries | TableReplicates] = {}
+    for key, buckets, mask in counted.by_slice(weights.unit_buckets, n_slices, selected):
+        own, labels = cells_of[key[:2]], counted.label_states[key[:2]]
+        numbers = own.numbers[mask]
+        if isinstance(weights, JackknifeUnits):
+            n = n_table_entries(weights.n_entries(key[2]), 0 if key[2] is None else weights.n_slices)
+            found[key] = CellEntries.of_rows(key[0], labels, own.cells, numbers, weights.entries_of(buckets, n), n)
+        else:
+            found[key] = tables = TableReplicates(key[0], weights.replicates)
+            of_buckets = count_equal(buckets, numbers, own.cells.shape[0])
+            tables.add(weights, labels, of_buckets[:, 0], own.cells[of_buckets[:, 1]], of_buckets[:, 2])
     return found
-
-
-class CellReplicates:
-    """The replicates of a contingency table: the count of every cell in every unit bucket."""
-
-    def __init__(
-        self, statistic: Any, label_state: Any, weights: ReplicateWeights, numbers: np.ndarray, rows: np.ndarray
-    ) -> None:
-        self.statistic = statistic
-        self.label_state = label_state
-        self.weights = weights
-        order = np.lexsort((numbers, *rows.T[::-1]))
-        rows, numbers = rows[order], numbers[order]
-        begins_cell = np.ones(rows.shape[0], bool)
-        begins_cell[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-        begins_entry = begins_cell.copy()
-        begins_entry[1:] |= numbers[1:] != numbers[:-1]
-        entries = np.flatnonzero(begins_entry)
-        self.cells = rows[begins_cell]
-        self.unit_buckets = numbers[entries]
-        self.counts = np.diff(np.append(entries, rows.shape[0]))
-        self.starts = np.flatnonzero(begins_cell[entries])
-
-    def states(self) -> Iterator[Any]:
-        """The state of every replicate."""
-        for first, stop, table, rows in self.weights.batches(self.unit_buckets):
-            for replicate in range(stop - first):
-                weighted = table[:, replicate][rows] * self.counts
-                counts = np.add.reduceat(weighted, self.starts) if weighted.shape[0] else weighted
-                present = counts > 0
-                yield self.statistic.from_cells(self.label_state, self.cells[present], counts[present])

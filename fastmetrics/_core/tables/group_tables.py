@@ -71,9 +71,19 @@ class GroupTableStatistic(GroupedStatistic):
 
     def update(self, state: KeyTable, table: GroupKeysTable) -> None:
         entries = table.entries_of(self)
-        if entries.keys.shape[0]:
-            keys = keys_of_numbers(entries.keys, table.key_texts)
-            state.add(keys, np.ascontiguousarray(entries.counts[:, None]))
+        add_keys(state, table.key_texts, entries.keys, entries.counts)
+
+    def table_of_keys(self, texts: RankedTexts | None, cells: np.ndarray, counts: np.ndarray) -> KeyTable:
+        """The table of some keys, one in each row of the cells."""
+        state = self.empty()
+        add_keys(state, texts, np.ascontiguousarray(cells[:, 0]), counts)
+        return state
+
+
+def add_keys(state: KeyTable, texts: RankedTexts | None, keys: np.ndarray, counts: np.ndarray) -> None:
+    """Add the counts of keys to a table."""
+    if keys.shape[0]:
+        state.add(keys_of_numbers(keys, texts), np.ascontiguousarray(counts[:, None]))
 
 
 class KeysByGroup(RowsByGroup):

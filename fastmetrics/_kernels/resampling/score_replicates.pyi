@@ -36,7 +36,6 @@ def sweep_pairs(
 ) -> None: ...
 def sweep_extremes(
     codes: NDArray[np.uint16],
-    segments: NDArray[np.int32],
     weights: NDArray[np.uint8],
     max_weight: int,
     totals: NDArray[np.int64],

@@ -5,7 +5,8 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.registry import parse
-from fastmetrics._core.resampling.cell_entries import CellEntries, CellsOfRows, bounded_by_cells, n_table_entries
+from fastmetrics._core.resampling.cell_entries import CellEntries, bounded_by_cells, n_table_entries
+from fastmetrics._core.resampling.table_replicates import CellsOfRows
 from support.states.toy_engine import run
 
 
