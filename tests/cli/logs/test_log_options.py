@@ -24,7 +24,7 @@ MODELS = ["--label", "y", "--score", "a", "--score", "b"]
 # Options of one command, or with another default there.
 OWN = {
     "evaluate": {"context", "ci", "fail_if"},
-    "compare": {"context", "baseline", "ci", "correction", "fail_if", "margin"},
+    "compare": {"context", "against", "baseline", "ci", "correction", "fail_if", "margin"},
 }
 
 
