@@ -12,6 +12,7 @@ from fastmetrics._core.registry.registration import known_specs, load_plugins
 from fastmetrics._core.results.table_columns import TableColumn
 from fastmetrics._core.results.table_rows import NamedValues, TableRow
 from fastmetrics._core.suggestions import suggest
+from fastmetrics._core.types.options import Exchange
 from fastmetrics._core.upper_layers import render
 
 __all__ = ["MetricTable", "list_metrics"]
@@ -127,7 +128,7 @@ def cells_of(spec: MetricSpec) -> dict[str, str]:
 
 @answers_unknown
 def list_metrics(
-    *, family: str | None = None, target: str | None = None, exchange: str | None = None
+    *, family: str | None = None, target: str | None = None, exchange: Exchange | None = None
 ) -> MetricTable:
     """All metrics that `evaluate` and the command line can compute, or some of them, with their entries.
 

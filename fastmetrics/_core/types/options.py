@@ -27,6 +27,7 @@ MultiClass: TypeAlias = Literal["raise", "ovr", "ovo"]
 MacroF: TypeAlias = Literal["mean_of_f", "f_of_means"]
 ZeroDivision: TypeAlias = Literal["warn"] | float
 KappaWeights: TypeAlias = Literal["linear", "quadratic"]
+Exchange: TypeAlias = Literal["none", "range", "hash"]
 Normalize: TypeAlias = Literal["true", "pred", "all"]
 WarnFor: TypeAlias = Literal["precision", "recall", "f-score"]
 ThresholdMetric: TypeAlias = Literal[
