@@ -179,7 +179,7 @@ def test_extremes_have_no_interval_by_any_method(ci_method):
             assert reason in (None, own.coverage.get("interval")), own
         del options["score"]
         log["other"] = np.random.default_rng(2).random(3000)
-        for own in fm.compare(log, names, scores=[columns["score"], "other"], **options):
+        for own in fm.compare(log, names, score=[columns["score"], "other"], **options):
             reason = parse(own.metric).no_interval
             assert (own.interval is None) == (reason is not None), own
             assert reason in (None, own.reason), own
