@@ -64,6 +64,8 @@ class EntryAccumulators(ReplicateAccumulators):
         numbers = np.array([sliced.own.outside(number) for number, _ in sliced.segments], np.int64)
         bounds = np.array([(where.start, where.stop) for _, where in sliced.segments], np.int64)
         lengths = bounds[:, 1] - bounds[:, 0]
+        if not lengths.any():
+            return
         groups = np.repeat(bounds[:, 1] - lengths.cumsum(), lengths) + np.arange(lengths.sum())
         n_entries = self.weights.n_entries(0)
         buckets = self.buckets_of(sliced.table.keys.hashes[groups])

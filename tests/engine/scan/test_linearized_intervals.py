@@ -360,3 +360,16 @@ def test_linearized_intervals_that_do_not_exist_have_a_reason():
     result = evaluate(make_log(), "eer", ci_method="linearized").result("eer")
     assert result.interval is None
     assert result.coverage["interval"].startswith("the metric has no linearized interval, because it is where")
+
+
+@pytest.mark.parametrize("by", [None, "channel"])
+@pytest.mark.parametrize("unit", ["user", "week"])
+@pytest.mark.parametrize("metric", GROUPS)
+def test_groups_without_a_value_have_no_interval(metric, unit, by):
+    """No group has a click, so none has both classes; the slices have no group that counts."""
+    rows = np.arange(100)
+    log = {"click": rows * 0, "new": rows / 100, "user": rows, "week": rows // 10, "channel": rows % 28}
+    found = evaluate(log, metric, unit=unit, by=by)
+    undefined = [result for result in found if math.isnan(result.value)]
+    assert all(result.reason and result.interval is None for result in undefined)
+    assert not metric.startswith("gauc") or len(undefined) == len(list(found))
