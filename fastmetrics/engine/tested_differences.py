@@ -328,7 +328,7 @@ def count_units(
     if intervals.resampling.unit == ROW_UNITS:
         return part.part.row_count(slice_number).rows
     if isinstance(intervals, LinearizedIntervals) and error.n_units:
-        return error.n_units
+        return min(error.n_units, part.part.row_count(slice_number).rows)
     return intervals.unit_buckets.n_units if slice_number is None else None
 
 

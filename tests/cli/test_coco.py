@@ -181,7 +181,7 @@ def test_no_detections(folder):
 @each_case(
     ("words", "code", "message"),
     [
-        (["no.json"], 1, "error: no.json: No such file or directory"),
+        (["no.json"], 1, "error: there is no file no.json"),
         (["broken.json"], 1, "error: broken.json is no JSON file"),
         (["nan.json"], 1, "error: nan.json"),
         (["stranger.json"], 1, "error: stranger.json"),

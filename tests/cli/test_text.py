@@ -333,7 +333,7 @@ def test_output_that_looks_tokenized_has_a_warning(folder):
         (["ref.txt", "-i", "good.txt", "--weights", "a,b"], 2, "type numbers separated by commas; found 'a,b'"),
         (["ref.txt", "-i", "good.txt", "--weights", "1"], 1, "error: weights must have one number per order"),
         (["ref.txt", "-i", "good.txt", "-sv", "1"], 1, "error: smooth='exp' takes no smooth_value"),
-        (["ref.txt", "-i", "no.txt"], 1, "error: no.txt: No such file or directory"),
+        (["ref.txt", "-i", "no.txt"], 1, "error: there is no file no.txt"),
         (["short.txt", "-i", "good.txt"], 1, "must have the same number of lines: good.txt has 4, short.txt has 1"),
         (["ref.txt", "-i", "empty.txt"], 1, "error: empty.txt is empty: it has no lines to read"),
         (["empty.txt", "-i", "empty.txt"], 1, "error: empty.txt is empty: it has no lines to read"),

@@ -45,6 +45,9 @@ USUAL_CUTOFF = "10"
 CUTOFF_FIRST = r"(?s)^([^@()]*)(@\s*[0-9]+)\s*(\(.*\))\s*$"  # "ndcg@10(gain=exp2)"
 
 
+NOTHING_LIKE_IT = "no name is like it: fastmetrics.list_metrics(), or the command fastmetrics list, has all"
+
+
 class Resolved(NamedTuple):
     """A metric, and its options and cutoff as text."""
 
@@ -344,4 +347,4 @@ def suggest_metric(typed: Spelling) -> str:
             inside = typed.inside if typed.options and fits(spec, typed.inside) else ""
             similar.setdefault(spec.name, line_of(spec, name, inside, cutoff))
     lines = list(dict.fromkeys(similar.values()))[:MOST_SUGGESTED]
-    return ask_for(lines) if lines else "no name is like it: fastmetrics.list_metrics() lists all"
+    return ask_for(lines) if lines else NOTHING_LIKE_IT

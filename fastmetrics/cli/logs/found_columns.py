@@ -61,9 +61,11 @@ def is_dictionary(kind: Any) -> bool:
 def line_to_type(
     command: str, paths: Sequence[str], arguments: dict[str, Any], columns: dict[str, str], n_scores: int
 ) -> str:
-    """The command with the label that was named, or the likeliest one, and with the first columns of floats."""
+    """The command with the columns that were named; of the others the likeliest label, and the first of floats."""
     labels = arguments.get("label") or [name for kind in LABEL_TYPES for name, own in columns.items() if own == kind]
-    scores = [name for name, kind in columns.items() if kind in SCORE_TYPES]
+    scores = list(arguments.get("score") or ())
+    n_scores = max(n_scores, len(scores))
+    scores += [name for name, kind in columns.items() if kind in SCORE_TYPES and name not in (*scores, *labels[:1])]
     scores += [f"SCORE{number}" for number in range(len(scores) + 1, n_scores + 1)]
     words = [program(), command, *map(quoted, paths), "--label", quoted(next(iter(labels), "LABEL"))]
     return " ".join([*words, *(word for name in scores[:n_scores] for word in ("--score", quoted(name)))])

@@ -72,8 +72,8 @@ class Gate(NamedTuple):
         tested = f" (p {p}, {one.verdict})" if p else ""
         verb = {"drops": "dropped", "rises": "rose", "worsens": "is worse"}[self.verb]
         return (
-            f"{verb} by {change:.6g}{share}{tested}, from {one.baseline_value!r} ({one.baseline}) "
-            f"to {one.other_value!r} ({one.other})"
+            f"{verb} by {change:.6g}{share}{tested}, from {one.baseline_value:.6g} ({one.baseline}) "
+            f"to {one.other_value:.6g} ({one.other})"
         )
 
     def change_of(self, one: "Difference") -> float:

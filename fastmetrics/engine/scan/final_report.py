@@ -120,6 +120,7 @@ class ResolvedPart(NamedTuple):
         if self.intervals is None:
             return value, NO_INTERVAL
         found = self.intervals.interval(metric, output_number, slice_number, value)
+        found = with_units_at_most(found, self.part.row_count(slice_number).rows)
         return value._replace(coverage=value.coverage | found.coverage), found
 
     def tables_of_classes(self, find: Callable[[ClassTables, Any], Any]) -> Iterator[tuple[Any, ...]]:
@@ -131,6 +132,17 @@ class ResolvedPart(NamedTuple):
                 found = find(statistic, state)
                 if found is not None:
                     yield names.label_of(output), names.score_of(output), *found
+
+
+def with_units_at_most(interval: Interval, n_rows: int | None) -> Interval:
+    """The interval with at most as many units as rows: beyond the number of unit buckets they are estimated."""
+    if n_rows is None or interval.coverage.get("units", 0) <= n_rows:
+        return interval
+    error = interval.error
+    return interval._replace(
+        coverage={**interval.coverage, "units": n_rows},
+        error=None if error is None else error._replace(n_units=n_rows),
+    )
 
 
 def notes_on_words(part: PartState, states: FinalStates) -> list[str]:

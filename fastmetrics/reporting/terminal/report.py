@@ -64,13 +64,12 @@ def print_metric_rows(console: Console, report: "Report", digits: int) -> None:
 
 
 def print_reports(titled_reports: Sequence[tuple[str, "Report"]]) -> None:
-    """Draw the same metrics of several reports side by side; in a pipe with all digits."""
+    """Draw the same metrics of several reports side by side."""
     console = standard_output()
-    digits = TABLE_DIGITS if console.is_terminal else ALL_DIGITS
     titles, reports = zip(*titled_reports, strict=True)
     columns = [ShownColumn("metric"), *(ShownColumn(title, "value") for title in titles)]
     names = [result.metric for result in reports[0]]
-    rows = list(zip(names, *(values_of_metrics(report, digits) for report in reports), strict=True))
+    rows = list(zip(names, *(values_of_metrics(report, TABLE_DIGITS) for report in reports), strict=True))
     console.print(drawn_table(Table(columns, rows)))
     print_notes(console, reports[0], left_out_notes(reports[0]))
 

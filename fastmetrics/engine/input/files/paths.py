@@ -101,7 +101,7 @@ def _find_local_files(location: Location, file_format: str | None) -> tuple[list
         return [open_special_file(text, is_stream=file_format is not None) or DataFile.local(path)], None
     if any(sign in text for sign in "*?["):
         return _files_of_glob(text) or _raise_no_file(f"no file matches {text}"), None
-    raise FileNotFoundError(printable(_not_found(path)))
+    raise FileNotFoundError(printable(explain_missing(path)))
 
 
 def _find_stored_files(location: Location, kind: str | None) -> tuple[list[DataFile], str | None]:
@@ -161,7 +161,8 @@ def _require_one_format(directory: str, files: list[DataFile]) -> None:
         )
 
 
-def _not_found(path: Path) -> str:
+def explain_missing(path: Path) -> str:
+    """What is missing of a path, and which names in its folder are like it."""
     if not path.parent.is_dir():
         return f"there is no file {path}: there is no folder {path.parent} either"
     near = difflib.get_close_matches(path.name, os.listdir(path.parent), n=3)
