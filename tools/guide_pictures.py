@@ -49,7 +49,7 @@ def pictures() -> dict[str, str]:
 def pictures_of(log: Path) -> dict[str, str]:
     plots = fm.evaluate(log, ["ece", "ne"], score=SCORES, curves=True, **COLUMNS).pictures
     report = fm.evaluate(log, "auc", score=SCORES, by="channel", ci=0.95, **COLUMNS)
-    comparison = fm.compare(log, "auc", scores=SCORES, by="channel", **COLUMNS)
+    comparison = fm.compare(log, "auc", score=SCORES, by="channel", **COLUMNS)
     return {
         "calibration.svg": plots["calibration"]._repr_svg_(),
         "lift.svg": plots["lift"]._repr_svg_(),

@@ -262,6 +262,7 @@ def test_runs_of_one_tag_are_named_by_their_files(files):
         (["-M", "0"], 2, "Invalid value for '-M' / '--max-per-query'"),
         (["dense.run.gz", "--format", "trec"], 2, "type --format table, csv, markdown or json"),
         (["no.run"], 1, "error: there is no file no.run"),
+        (["emptyy.run"], 1, "error: there is no file emptyy.run; did you mean empty.run?"),
         (["qrels.txt"], 1, "error: qrels.txt, line 1: 4 fields where 6 are wanted"),
         (["empty.run"], 1, "error: empty.run is empty: it has no lines to read"),
         (["bad.run"], 1, "error: bad.run, line 2: the score 'x' is not a number: 'q Q0 d 1 x t'"),

@@ -23,7 +23,7 @@ is made of. [functions.md](functions.md) lists all other functions by family, wh
 `python tools/generate.py` writes this page from the docstrings.
 """
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Functions": ("fm", ("evaluate", "compare", "compare_reports", "sample_size", "list_metrics", "describe_metrics")),
+    "Functions": ("fm", ("evaluate", "compare", "compare_reports", "sample_size", "list_metrics")),
     "Questions": ("fm", ("Evaluation", "Task", "Metric")),
     "Results": ("fm", ("Report", "Result", "Comparison", "Difference", "SignificanceResult", "Estimate")),
     "Batch by batch": ("fm", ("Accumulator", "TrainingMetrics")),

@@ -60,6 +60,10 @@ def test_what_was_named_is_in_the_line(folder):
     assert done.returncode == 2
     assert "--label user_id --score 'old score'" in done.stderr
     assert done.stderr.startswith("error: Invalid value for --score: name the column")
+    done = run("evaluate", "log.csv", "--score", "new", "--score", "user_id", folder=folder)
+    assert "--label clicked --score new --score user_id\n" in done.stderr.replace("--label user_id", "--label clicked")
+    done = run("compare", "log.csv", "--label", "clicked", "--score", "new", folder=folder)
+    assert "found only new" in done.stderr
     done = run("evaluate", "log.parquet", "--label", "clicked", "--score", "new", "--format", "csv", folder=folder)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -373,3 +373,14 @@ def test_groups_without_a_value_have_no_interval(metric, unit, by):
     undefined = [result for result in found if math.isnan(result.value)]
     assert all(result.reason and result.interval is None for result in undefined)
     assert not metric.startswith("gauc") or len(undefined) == len(list(found))
+
+
+@pytest.mark.parametrize("unit", [None, "id"])
+def test_there_are_never_more_units_than_rows(unit):
+    """Beyond 16,384 units they are estimated, to about 2 %."""
+    n = 50_000
+    rng = np.random.default_rng(8)
+    log = {"click": rng.integers(0, 2, n), "new": rng.random(n), "id": np.arange(n), "half": rng.integers(0, 2, n)}
+    found = fm.evaluate(log, "auc,logloss", label="click", score="new", unit=unit, by="half", ci=0.95)
+    assert all(one.n_units == one.coverage["units"] <= one.rows for one in found)
+    assert all(one.n_units > 0.9 * one.rows for one in found)
