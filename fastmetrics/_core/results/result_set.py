@@ -170,7 +170,8 @@ class ResultSet(Immutable, Tabular, Generic[Item]):
             choices.append(f"and {len(near) - len(choices):,} more")
         how = ", ".join(f"{name}=..." for name in attributes)
         call = f"{self._lookup}({of_metric[0].metric!r}, {how})"
-        return f"{found} for {metric!r}: choose with {call}: {'; '.join(choices)}"
+        unlike = "" if matching else near_value(of_metric, wanted)
+        return f"{found} for {metric!r}{unlike}: choose with {call}: {'; '.join(choices)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The content as plain Python with types of JSON only."""
@@ -245,6 +246,18 @@ def canonical_metric(metric: str | Metric, model_role: str = SCORE_ROLE) -> str:
         return str(parse(metric, (model_role,)))
     except (KeyError, TypeError, ValueError):
         return str(metric)
+
+
+def near_value(items: Sequence[Any], wanted: Mapping[str, Any]) -> str:
+    """The first wanted attribute that no item has, with the value that is like it; empty if there is none."""
+    from difflib import get_close_matches
+
+    for name, value in wanted.items():
+        known = {plain_repr(getattr(item, name)): item for item in items}
+        near = get_close_matches(plain_repr(value), known, n=1, cutoff=0.7)
+        if value is not None and plain_repr(value) not in known and near:
+            return f" with {name}={plain_repr(value)} (did you mean {name}={near[0]}?)"
+    return ""
 
 
 def count_matches(item: Any, wanted: Mapping[str, Any]) -> int:

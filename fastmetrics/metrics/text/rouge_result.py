@@ -136,10 +136,10 @@ class RougeResult(NamedValues[RougeScore]):
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name} {score.fmeasure:.4f}" for name, score in self.by_type.items())
-        return f"RougeResult({values}; F of {self.n_pairs:,} pairs)"
+        return f"RougeResult({values}; F of {self.n_pairs:,} pair{'s' * (self.n_pairs != 1)})"
 
     def __str__(self) -> str:
-        lines = [f"ROUGE of {self.n_pairs:,} pairs: precision, recall, F"]
+        lines = [f"ROUGE of {self.n_pairs:,} pair{'s' * (self.n_pairs != 1)}: precision, recall, F"]
         for name, score in self.by_type.items():
             lines.append(f"{name:<10} {score.precision:.4f} {score.recall:.4f} {score.fmeasure:.4f}")
         return "\n".join(lines)

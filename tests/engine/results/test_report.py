@@ -86,7 +86,7 @@ def test_several_labels_have_to_be_chosen():
         "2 results for 'auc': choose with report.value('auc', label=...): label='click'; label='buy'",
     )
     with pytest.raises(
-        KeyError, match=r"no result for 'auc': choose .*\('auc', label=\.\.\.\): label='click'; label='buy'"
+        KeyError, match=r"no result for 'auc' with .*: choose .*\('auc', label=\.\.\.\): label='click'; label='buy'"
     ):
         report(made).value("auc", label="clik")
     assert_raises(
@@ -104,7 +104,8 @@ def test_the_nearest_choices_are_named_first():
     ]
     with pytest.raises(KeyError) as error:
         report(made).value("auc", score="b", label="y", slice={"c": "7"})
-    found = "no result for 'auc': choose with report.value('auc', label=..., score=..., slice=...): "
+    near = "with slice={'c': '7'} (did you mean slice={'c': 7}?)"
+    found = f"no result for 'auc' {near}: choose with report.value('auc', label=..., score=..., slice=...): "
     assert error.value.args[0].startswith(
         found + "label='y', score='b', slice={}; label='y', score='b', slice={'c': 1}; "
     )
@@ -268,3 +269,19 @@ def test_arguments_may_change_afterwards():
     coverage.clear()
     assert len(found) == 4
     assert result.coverage == {"groups_left_out": LEFT_OUT}
+
+
+@pytest.mark.parametrize(
+    ("options", "near"),
+    [
+        ({"score": "pct"}, "with score='pct' (did you mean score='pctr'?)"),
+        ({"score": "pctr", "slice": {"channel": "fed"}}, "(did you mean slice={'channel': 'feed'}?)"),
+        ({"score": "pctr", "slice": {"chanel": "feed"}}, "(did you mean slice={'channel': 'feed'}?)"),
+    ],
+)
+def test_a_value_that_no_result_has_is_named_with_the_one_like_it(options, near):
+    slices = ({}, {"channel": "feed"}, {"channel": "web"})
+    made = [Result("auc", score, slice_, 0.5, "s", {}) for slice_ in slices for score in ("pctr", "other")]
+    with pytest.raises(KeyError) as caught:
+        report(made).value("auc", **options)
+    assert near in caught.value.args[0]

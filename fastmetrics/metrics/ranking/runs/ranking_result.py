@@ -384,7 +384,8 @@ class RunEvaluation:
         n_lists = self.join.offsets.shape[0] - 1
         plural = {"query": "queries"}.get(self.group, f"{self.group}s")
         parts = [f"{n_lists:,} {plural if n_lists != 1 else self.group}"]
-        parts.append(f"{coverage['candidates']['mean']:.4g} items each")
+        n_items = f"{coverage['candidates']['mean']:.4g}"
+        parts.append(f"{n_items} item{'s' * (n_items != '1')} each")
         if n_missing := coverage.get("queries_missing", 0):
             how = "count as 0" if self.options.missing == "zero" else "left out"
             parts.append(f"{n_missing:,} judged but not in the run ({how})")
