@@ -72,9 +72,9 @@ def detected(folder):
 
 
 def demonstrated(folder):
-    """The AUC that the demo shows less the one of the log that it keeps."""
+    """The AUC that the demo shows, with five digits, less the one of the log that it keeps."""
     shown = re.search(r"^ auc +(\S+)", run("demo --rows 1000 --keep demo.parquet --quiet", folder), flags=re.MULTILINE)
-    return float(shown[1]) - fm.evaluate(folder / "demo.parquet", "auc", label="click", score="pctr")["auc"]
+    return round(float(shown[1]) - fm.evaluate(folder / "demo.parquet", "auc", label="click", score="pctr")["auc"], 5)
 
 
 def sampled(folder):
