@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import fastmetrics as fm
 from fastmetrics import extend, testing
-from fastmetrics._core.metric_spec import MetricSpec
 from generated import ROOT
 from generated.option_pages import table
 
@@ -62,11 +61,7 @@ def described(name: str, place: str, value: Any) -> Iterator[str]:
     sections = sections_of(inspect.getdoc(value) or "")
     yield f"\n### {name}\n\n`{place}`: {plain(sections[''].partition(chr(10) * 2)[0])}\n"
     parameters = entries_of(sections.get("Parameters", ""))
-    if value is extend.metric:
-        parameters = entries_of(sections_of(inspect.getdoc(MetricSpec) or "")["Attributes"])
     defaults = defaults_of(value)
-    if value is extend.metric:
-        parameters = [own for own in parameters if set(own.names) & {*defaults, "name", "exchange", "statistics"}]
     if parameters:
         yield "\n"
         yield from table("parameter | default | kind | meaning", (parameter_cells(own, defaults) for own in parameters))
