@@ -51,7 +51,8 @@ def outputs() -> dict[Path, str]:
     parts = [HEAD]
     for title, (module, names) in SECTIONS.items():
         parts.append(f"\n## {title}\n")
-        for name in names:
+        others = () if module == "fm" else [name for name in MODULES[module].__all__ if name not in names]
+        for name in (*names, *others):
             parts += described(name, f"{module}.{name}", getattr(MODULES[module], name))
     return {ROOT / "docs" / "api.md": "".join(parts)}
 
