@@ -5,7 +5,7 @@ merging, memory limits, Spark and the command line. `fastmetrics.testing.check_m
 imports this module. The guide is docs/extending.md.
 
 A mean over rows is a function of the columns (`row_mean`). Other metrics have a statistic, which says which rows have
-to meet: none (`RowStatistic`), those of a group (`GroupStatistic`, `GroupKeyStatistic`), or those of neighbouring
+to meet: none (`RowStatistic`), those of a group (`GroupStatistic`, `GroupKeyStatistic`), or those of neighboring
 scores (`ScoreRangeStatistic`). Its methods get columns by role, as NumPy arrays.
 
 Examples
@@ -34,7 +34,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns.row_blocks import Rows
-from fastmetrics._core.exchange.group_rows import GroupMean, GroupRows, finalise_group_mean
+from fastmetrics._core.exchange.group_rows import GroupMean, GroupRows, finalize_group_mean
 from fastmetrics._core.exchange.row_ranges import RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import (
     LABEL_ROLE,
@@ -90,7 +90,7 @@ __all__ = [
     "cumulative_sums",
     "divide",
     "exact_sum",
-    "finalise_group_mean",
+    "finalize_group_mean",
     "metric",
     "row_mean",
 ]  # fmt: skip
@@ -317,7 +317,7 @@ def first_infinite(values: np.ndarray) -> int | None:
 class GroupStatistic(GroupMean):
     """Base of the mean over groups of a value. A subclass writes `value`, or `values` for many groups at once.
 
-    A group without a value (NaN) is left out of the mean. The finaliser is `finalise_group_mean`.
+    A group without a value (NaN) is left out of the mean. The finalizer is `finalize_group_mean`.
     """
 
     __slots__ = ()
@@ -378,7 +378,7 @@ class GroupKeyStatistic(GroupTableStatistic):
 class ScoreRangeStatistic(Positioned, RowRangeStatistic):
     """Base of a statistic of the order of scores. A subclass writes `state`, `merge`, and perhaps `summary`.
 
-    All rows are divided into ranges of neighbouring scores; rows of equal score are in one range. Where the ranges are
+    All rows are divided into ranges of neighboring scores; rows of equal score are in one range. Where the ranges are
     cut must not matter: the merged states of two ranges are the state of their rows together.
 
     With `ordered_by`, a static function of the columns by role, rows are ordered by its values in place of the scores.

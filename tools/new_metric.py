@@ -27,7 +27,7 @@ LONGEST_NAME = 40  # lines of the templates then have at most 120 characters
 NAME_NO_METRIC = ("engine", "reporting", "cli", "spark", "testing")
 EXCHANGES = {
     "none": "no rows: a sum over rows",
-    "range": "rows with neighbouring scores: what the classes do from the greatest score down",
+    "range": "rows with neighboring scores: what the classes do from the greatest score down",
     "hash": "the rows of a group: a value for each group, then their mean",
 }
 EXAMPLES = """\

@@ -22,7 +22,7 @@ LIMB_MASK = (1 << LIMB_BITS) - 1
 TINY_TOTAL = 1 << (EXPONENT - 500)  # 2**-500 as a state's integer
 TINY_TOTAL_SHIFT = 512
 LEAST_EXPONENT = -800  # of limbs that become doubles: parts of smaller ones may be below the normal numbers
-MAX_UNNORMALISED = 1 << 30  # values that may be added to a state before its limbs have to be normalised
+MAX_UNNORMALISED = 1 << 30  # values that may be added to a state before its limbs have to be normalized
 
 
 def new_states(*shape: int) -> np.ndarray:
@@ -31,13 +31,13 @@ def new_states(*shape: int) -> np.ndarray:
 
 
 def merge_states(into: np.ndarray, other: np.ndarray) -> None:
-    """Add `other` to `into`, state by state; both stay normalised."""
+    """Add `other` to `into`, state by state; both stay normalized."""
     into += other
     sums.normalise_states(into.reshape(-1, 1, SIZE))
 
 
 def normalise(state: np.ndarray) -> None:
-    """Bring the limb-wise sum of up to 2**30 normalised states back to the canonical form."""
+    """Bring the limb-wise sum of up to 2**30 normalized states back to the canonical form."""
     sums.normalise_state(state)
 
 
@@ -52,7 +52,7 @@ def is_finite(state: np.ndarray) -> bool:
 
 
 def to_integer(state: np.ndarray) -> int:
-    """The sum times 2**EXPONENT. The state is finite and normalised."""
+    """The sum times 2**EXPONENT. The state is finite and normalized."""
     low = int.from_bytes(state[: LIMBS - 1].astype(LIMB_TYPE).tobytes(), "little")
     return low + (int(state[LIMBS - 1]) << (32 * (LIMBS - 1)))
 
@@ -175,7 +175,7 @@ class DoubleDoubles:
 
     @classmethod
     def of_limbs(cls, numbers: np.ndarray, limbs: np.ndarray) -> DoubleDoubles:
-        """The exact sums with these limbs, int64[sum, limb], which need not be normalised; `numbers` ascend."""
+        """The exact sums with these limbs, int64[sum, limb], which need not be normalized; `numbers` ascend."""
         exponents = LIMB_BITS * numbers - EXPONENT
         if exponents[0] < LEAST_EXPONENT or numbers[-1] >= LIMBS:
             states = new_states(limbs.shape[0], 1)

@@ -38,7 +38,7 @@ REQUIRED = "required"
 INFINITY = float("inf")
 DIRECTIONS = ("maximize", "minimize", "closest_to_one", "closest_to_zero", "none")
 CUTOFF = "@k"  # ends the names of metrics that need a cutoff
-# Which rows have to meet in one partition: none, those with neighbouring scores, or those of a group.
+# Which rows have to meet in one partition: none, those with neighboring scores, or those of a group.
 EXCHANGES = ("none", "range", "hash")
 
 
@@ -166,7 +166,7 @@ class MetricSpec:
     family : str
         The package of `fastmetrics.metrics` that has it; of a metric of your own, its module.
     exchange : str
-        Which rows have to meet: "none", "range" (neighbouring scores) or "hash" (the rows of a group).
+        Which rows have to meet: "none", "range" (neighboring scores) or "hash" (the rows of a group).
     parameters : dict
         Parameters with their defaults.
     roles : mapping of str to Kind

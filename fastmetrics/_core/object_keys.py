@@ -27,7 +27,7 @@ MIDNIGHT = datetime.date.min
 
 
 def has_integers_beside_floats(values: Any, array: np.ndarray) -> bool:
-    """Whether NumPy made floats of a list that has integers, too: neighbours from 2**53 on would be one float."""
+    """Whether NumPy made floats of a list that has integers, too: neighbors from 2**53 on would be one float."""
     return (
         array.dtype.kind == "f"
         and array.ndim == 1

@@ -278,7 +278,7 @@ class KnownSums(Sums):
 
     @staticmethod
     def of_states(fields: Fields, counts: np.ndarray, sums: np.ndarray) -> Iterator[KnownSums]:
-        """The states with these counts (state, count) and normalised sums (state, sum, limb): views of both."""
+        """The states with these counts (state, count) and normalized sums (state, sum, limb): views of both."""
         columns = [exact.to_integers(sums[:, number]) for number in range(sums.shape[1])]
         integers = zip(*columns, strict=True) if columns else repeat((), counts.shape[0])
         finite: list[list[bool]] = np.logical_not(sums[:, :, exact.LIMBS :].any(axis=2)).tolist()
@@ -303,7 +303,7 @@ class KnownSums(Sums):
 
 
 class ManySums:
-    """Many states of one statistic side by side: counts (state, count) and normalised sums (state, sum, limb).
+    """Many states of one statistic side by side: counts (state, count) and normalized sums (state, sum, limb).
 
     ``states.counts_of(name)`` is an array with a row for each state, ``states.number(name)`` the numbers of a count or
     an exact sum, whose ratio is rounded once.
@@ -342,7 +342,7 @@ class ManySums:
 class ManySparseSums(ManySums):
     """Many states whose sums have few limbs in use: `limbs`, int64[state, column], those numbered `columns`.
 
-    Limbs are numbered through all sums of a state, in ascending order. The sums need not be normalised.
+    Limbs are numbered through all sums of a state, in ascending order. The sums need not be normalized.
     """
 
     __slots__ = ("columns", "limbs")
@@ -353,7 +353,7 @@ class ManySparseSums(ManySums):
         self.limbs = limbs
 
     def dense(self) -> ManySums:
-        """The same states with normalised sums."""
+        """The same states with normalized sums."""
         states = exact.new_states(self.limbs.shape[0], self.fields.n_sums)
         states.reshape(states.shape[0], -1)[:, self.columns] = self.limbs
         exact.normalise_states(states)

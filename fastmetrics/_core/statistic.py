@@ -1,8 +1,8 @@
 """The contract of statistics: what each must have is abstract; what it may have is an ability, a base that it names.
 
-Every metric is divided into three steps: a statistic turns rows into a state, states of partitions merge, a finaliser
+Every metric is divided into three steps: a statistic turns rows into a state, states of partitions merge, a finalizer
 turns the state of all rows into a value. The exchange of a statistic says which rows must meet before its state can be
-computed: none (`AdditiveStatistic`, `ColumnStatistic`), those of a group (`GroupedStatistic`), or those of neighbouring
+computed: none (`AdditiveStatistic`, `ColumnStatistic`), those of a group (`GroupedStatistic`), or those of neighboring
 scores (`_core/exchange/runs.py`, `_core/exchange/row_ranges.py`).
 
 Callers ask for an ability by `isinstance`. A statistic is a small hashable object, so that metrics which need the same
@@ -26,7 +26,7 @@ from fastmetrics._core.state import Fields, State, Sums
 
 
 class Value(NamedTuple):
-    """A finalised metric: the number, its coverage, and the reason if it is NaN or beyond the float64 numbers."""
+    """A finalized metric: the number, its coverage, and the reason if it is NaN or beyond the float64 numbers."""
 
     value: float
     coverage: dict[str, Any]
@@ -192,7 +192,7 @@ class GroupedStatistic(SummedStatistic):
 
 
 class RangeExchangeStatistic(Statistic):
-    """Base of the statistics of the range exchange: rows of neighbouring scores have to meet, or all are read again."""
+    """Base of the statistics of the range exchange: rows of neighboring scores have to meet, or all are read again."""
 
     __slots__ = ()
 
@@ -224,7 +224,7 @@ def adds_by_unit(statistic: Any) -> bool:
 class StatesOfUnits(Protocol):
     """The states (`Sums`) of one statistic in many units: counts, int64[units, n_counts], and exact sums.
 
-    `exact` is int64[units, n_sums, SIZE]. A statistic either adds rows to it, normalised, or calls `add`.
+    `exact` is int64[units, n_sums, SIZE]. A statistic either adds rows to it, normalized, or calls `add`.
     """
 
     counts: np.ndarray

@@ -57,7 +57,7 @@ def trec(
         list[str],
         typer.Argument(
             metavar="RUN",
-            help="Runs: lines of query, Q0, item, rank, score, tag. Plain or gzip, as the judgements.",
+            help="Runs: lines of query, Q0, item, rank, score, tag. Plain or gzip, as the judgments.",
             show_default=False,
         ),
     ],
@@ -187,7 +187,7 @@ def check_absent_options(qrels_format: str, run_format: str, z_scores: str | Non
     """Report options of trec_eval that fastmetrics does not have."""
     if qrels_format != "qrels":
         raise typer.BadParameter(
-            f"judgements in trec_eval's format {qrels_format!r} are not read, only 'qrels'", param_hint="-R"
+            f"judgments in trec_eval's format {qrels_format!r} are not read, only 'qrels'", param_hint="-R"
         )
     if run_format != "trec_results":
         raise typer.BadParameter(

@@ -158,5 +158,5 @@ def find_cuts(samples: Iterable[Sample], targets: int) -> np.ndarray:
 
 
 def target_of_range(number: int, cuts: Sequence[Any] | np.ndarray, targets: int) -> int:
-    """The target of a range: neighbouring ranges go to one, where there are more than targets."""
+    """The target of a range: neighboring ranges go to one, where there are more than targets."""
     return number * targets // (len(cuts) + 1)

@@ -167,7 +167,7 @@ def cut_block(block: Block, columns: Mapping[str, np.ndarray], start: int, stop:
         lengths = cut[HEAD] & np.uint64(0xFFFFFFFF)
         is_long = np.flatnonzero(lengths > hash_partition.SHORT_TEXT_BYTES)
         if is_long.shape[0]:
-            # The texts of neighbouring partitions are neighbours.
+            # The texts of neighboring partitions are neighbors.
             begin, end = int(cut[TAIL][is_long[0]]), int(cut[TAIL][is_long[-1]] + lengths[is_long[-1]])
             text = np.concatenate((block.text[begin:end], np.zeros(TEXT_PADDING, np.uint8)))
             cut[TAIL] = cut[TAIL].copy()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from fastmetrics.engine.results.report import Report
 
-# The colors of Okabe and Ito (2008) that are visible on white and on black, ordered so that neighbours differ most.
+# The colors of Okabe and Ito (2008) that are visible on white and on black, ordered so that neighbors differ most.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 STYLES = ("-", "--", "-.", ":")
 GRAY = "#808080"

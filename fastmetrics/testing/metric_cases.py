@@ -115,7 +115,7 @@ class MetricCase(NamedTuple):
 
     @property
     def key(self) -> tuple[object, tuple[str, ...], tuple[tuple[str, Columns], ...], str | None, int]:
-        """By what results are kept. The finaliser is a part: another metric of the same name has another one."""
+        """By what results are kept. The finalizer is a part: another metric of the same name has another one."""
         return self.spec.finalise, self.metrics, tuple(self.columns.items()), self.weight, self.rows
 
 
@@ -202,7 +202,7 @@ def other_columns(roles: Roles) -> dict[str, Any]:
     return columns
 
 
-# The finaliser is an argument of what is cached: another metric of the same name has another one.
+# The finalizer is an argument of what is cached: another metric of the same name has another one.
 @cache
 def possible_cases(
     finalise: object, choices: tuple[tuple[tuple[str, Columns], ...], ...], *metrics: str

@@ -253,7 +253,7 @@ def test_runs_of_one_tag_are_named_by_their_files(files):
         (["-m", "ndgc"], 2, "unknown metric 'ndgc'; nearest: ndcg"),
         (["-m", "P.0"], 2, "cutoffs of 'P' must be whole numbers of at least 1"),
         (["-n"], 2, "add -q"),
-        (["-R", "prefs"], 2, "judgements in trec_eval's format 'prefs' are not read, only 'qrels'"),
+        (["-R", "prefs"], 2, "judgments in trec_eval's format 'prefs' are not read, only 'qrels'"),
         (["-T", "other"], 2, "runs in trec_eval's format 'other' are not read, only 'trec_results'"),
         (["-Z", "means"], 2, "trec_eval's z-scores are not available"),
         (["-m", "all_prefs"], 2, "trec_eval's 'all_prefs' needs preferences (-R prefs, -R qrels_prefs)"),

@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.extend import GroupStatistic, Key, Real, finalise_group_mean, metric
+from fastmetrics.extend import GroupStatistic, Key, Real, finalize_group_mean, metric
 from support.cases import assert_raises, each_case
 from support.extend.worked_examples import COLUMNS, EXAMPLES, load_example, make_log
 
@@ -97,7 +97,7 @@ def test_groups_won_see_keys_in_their_own_order(log):
     @metric("first_key", exchange="hash", statistics=FirstKey(), roles={"score": Real(), "item": Key()})
     def first_key(parameters, state):
         """A mean that depends on the order of keys."""
-        return finalise_group_mean(state, "no value", "no group")
+        return finalize_group_mean(state, "no value", "no group")
 
     backwards = {name: column[::-1] for name, column in log.items()}
     found = fm.compare(backwards, ["first_key"], item="item", group="user", **OPTIONS)

@@ -18,7 +18,7 @@ from fastmetrics.extend import (
     cumulative_sums,
     divide,
     exact_sum,
-    finalise_group_mean,
+    finalize_group_mean,
     metric,
     row_mean,
 )
@@ -123,7 +123,7 @@ def register(name, statistic, roles):
     def finalise(parameters, state):
         """A metric of a test."""
         if exchange == "hash":
-            return finalise_group_mean(state, "negative", "no group has a value")
+            return finalize_group_mean(state, "negative", "no group has a value")
         return divide(state["clicks"], state["rows"]) if exchange == "none" else divide(state, 1)
 
 

@@ -13,7 +13,7 @@ HEAD = """\
 What `evaluate`, `compare`, `Accumulator`, Spark and the command line compute by name: `auc`, `ndcg(gain=exp2)@10`.
 An option that is left out has the value shown at the metric. `@k` is a cutoff of ranked lists.
 """
-MEET = {"none": "none", "range": "those with neighbouring scores", "hash": "those of a group"}
+MEET = {"none": "none", "range": "those with neighboring scores", "hash": "those of a group"}
 BETTER = {"maximize": "higher", "minimize": "lower"}
 
 

@@ -28,7 +28,7 @@ METRICS = "fastmetrics.metrics."
 WAYS = {"none": "row by row", "range": "in the order of scores", "hash": "by group"}
 EXCHANGES = {
     "none": ("nothing", "counts and exact sums"),
-    "range": ("rows with neighbouring scores", "pairs, rates and precisions of a range of scores"),
+    "range": ("rows with neighboring scores", "pairs, rates and precisions of a range of scores"),
     "hash": ("the rows of a group", "one row of values for a group, and their exact sums"),
 }
 FUNCTIONS_HEAD = """\

@@ -143,7 +143,7 @@ def type_of_target(values: np.ndarray, name: str) -> str:
 
 
 def is_indicator_matrix(values: np.ndarray) -> bool:
-    """Has the matrix only two neighbouring integers? Nearly all indicator matrices have: 0 and 1."""
+    """Has the matrix only two neighboring integers? Nearly all indicator matrices have: 0 and 1."""
     if values.dtype.char not in categorical.KERNEL_TYPES:
         return False
     flat = validation.contiguous(values.T if values.flags.f_contiguous else values).reshape(-1)

@@ -28,7 +28,7 @@ MAX_WHOLE = 2.0**63  # int64 holds whole floats below it
 FIRST_TEXT, MAX_TEXTS = -(1 << 63), 1 << 40
 INTEGER_TEXT = "^(0|-?[1-9][0-9]{0,18})$"  # of an integer that int64 may hold
 NUMBER_TEXT = r"^-?[0-9]+(\.[0-9]+)?$"
-DIGITS = 20  # of such an integer, and its neighbours
+DIGITS = 20  # of such an integer, and its neighbors
 MIN_CODE, MAX_CODE = FIRST_TEXT + MAX_TEXTS, (1 << 63) - 1  # integers that stand for themselves
 WANTED = "labels are integers, booleans, strings, dates or floats"
 

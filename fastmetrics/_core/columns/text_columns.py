@@ -127,7 +127,7 @@ def lower_texts(points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np
         return np.where((points >= ord("A")) & (points <= ord("Z")), points + np.uint32(32), points), offsets
     joined = points.astype("<u4").tobytes().decode("utf-32-le")
     if not (points == SIGMA).any():
-        # Only the capital sigma depends on its neighbours, so all texts can be converted together.
+        # Only the capital sigma depends on its neighbors, so all texts can be converted together.
         whole = joined.lower()
         if len(whole) == len(joined):
             return np.frombuffer(whole.encode("utf-32-le"), "<u4").astype(np.uint32), offsets

@@ -36,12 +36,12 @@ class Tails(NamedTuple):
 
 
 def gamma_tails(a: float, x: float) -> Tails:
-    """P(a, x) and Q(a, x), the regularised incomplete gamma functions, for a > 0 and x >= 0."""
+    """P(a, x) and Q(a, x), the regularized incomplete gamma functions, for a > 0 and x >= 0."""
     return Tails(*tail_integrals.gamma_tails(a, x))
 
 
 def beta_tails(a: float, b: float, x: float, rest: float) -> Tails:
-    """I_x(a, b) and 1 - I_x(a, b), the regularised incomplete beta functions, for a, b > 0 and x + rest = 1.
+    """I_x(a, b) and 1 - I_x(a, b), the regularized incomplete beta functions, for a, b > 0 and x + rest = 1.
 
     Both x and 1 - x are given, so that neither loses digits.
     """

@@ -1,6 +1,6 @@
 """Blocks of rows in the order of their partitions, in memory or spilled to disk. Both exchanges store their rows here.
 
-A block records where each of its partitions begins. So a range of neighbouring partitions is one segment of every
+A block records where each of its partitions begins. So a range of neighboring partitions is one segment of every
 block: of its arrays or of the spill file. Blocks that do not fit the memory budget are joined to large ones, partition
 by partition, and written to the file: reading a range back takes a few long reads, however small the blocks were that
 came. Blocks may also lie in a file that is there already, from which their rows are read. Callers that load partitions
@@ -25,7 +25,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.exchange import hash_partition
 
-SAMPLE_RUN = 64  # neighbouring rows that are read together for a sample of a spilled block
+SAMPLE_RUN = 64  # neighboring rows that are read together for a sample of a spilled block
 SPILLED_ROWS = 1 << 20  # blocks are joined until they have so many rows, or take their part of the memory limit
 MOST_NUMBERS = 1 << 16  # partitions are numbered with 16 bits when blocks are joined
 
@@ -74,7 +74,7 @@ class ColumnSegments(NamedTuple):
 
 
 class PartitionRange(NamedTuple):
-    """A range of neighbouring partitions, loaded from all blocks: every column is one array, block after block.
+    """A range of neighboring partitions, loaded from all blocks: every column is one array, block after block.
 
     `bounds` (number of blocks + 1) is where each block's rows begin. `offsets` is where each partition begins, counted
     from the first row of its block.
@@ -340,9 +340,9 @@ class BlockStore:
         return not self.spilled_blocks
 
     def partition_ranges(self, max_bytes: int, step: int = 1) -> Iterator[tuple[int, int]]:
-        """Ranges of neighbouring partitions with at most max_bytes, or a single partition that has more.
+        """Ranges of neighboring partitions with at most max_bytes, or a single partition that has more.
 
-        With `step`, so many neighbouring partitions always stay in one range.
+        With `step`, so many neighboring partitions always stay in one range.
         """
         rows = max(1, max_bytes // max(1, self.loaded_row_bytes))
         ends = np.cumsum(self.partition_rows)[step - 1 :: step]
@@ -448,7 +448,7 @@ class BlockStore:
         return out
 
     def read_text(self, spilled: SpilledBlock, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
-        """Read the long text of neighbouring rows, which is contiguous, and make their slots point to it."""
+        """Read the long text of neighboring rows, which is contiguous, and make their slots point to it."""
         lengths = heads & np.uint64(0xFFFFFFFF)
         is_long = lengths > hash_partition.SHORT_TEXT_BYTES
         if not is_long.any():
@@ -489,7 +489,7 @@ class BlockReader(NamedTuple):
         return columns
 
     def sample(self, step: int) -> dict[str, np.ndarray]:
-        """One of every `step` rows; of a spilled block, short runs of neighbouring rows."""
+        """One of every `step` rows; of a spilled block, short runs of neighboring rows."""
         if isinstance(self.block, Block):
             return {name: column[::step] for name, column in self.load().items()}
         stride = step * SAMPLE_RUN

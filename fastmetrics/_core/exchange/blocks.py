@@ -96,7 +96,7 @@ def join_blocks(blocks: list[Block], n_partitions: int) -> Block:
 def join_texts(blocks: list[Block], destinations: np.ndarray) -> np.ndarray:
     """The long texts of all blocks in the order of the joined rows. Positions in the blocks become those in it.
 
-    The texts of a partition of a block are neighbours, in the order of its rows.
+    The texts of a partition of a block are neighbors, in the order of its rows.
     """
     lengths = np.concatenate([block.columns[HEAD] & np.uint64(0xFFFFFFFF) for block in blocks])
     lengths[lengths <= hash_partition.SHORT_TEXT_BYTES] = 0

@@ -115,7 +115,7 @@ class BucketPositions:
     def bucket_ranges(
         self, without: Collection[int] = (), size: int = BUCKETS_PER_RANGE, within: range | None = None
     ) -> list[tuple[int, int]]:
-        """Ranges of at most `size` neighbouring buckets that have rows; none crosses the border of a slice.
+        """Ranges of at most `size` neighboring buckets that have rows; none crosses the border of a slice.
 
         Buckets of `without` are left out. `within` limits the buckets.
         """

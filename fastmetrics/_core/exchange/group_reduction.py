@@ -1,6 +1,6 @@
 """Additive statistics over all groups of a hash exchange, one range of its partitions after the other.
 
-Partitions that fit the cache and are in memory are read where they are. Otherwise a range of neighbouring partitions is
+Partitions that fit the cache and are in memory are read where they are. Otherwise a range of neighboring partitions is
 copied together, from memory or from the spill file, and partitioned again by further bits of the hash. A partition that
 is still too large for the memory budget is split: one large group gets a way of its own, by score; the other groups are
 partitioned again, by hashes that depend on the seeds of the process. So are partitions that many keys fill whose hashes

@@ -80,11 +80,11 @@ class GroupValueTable(NamedTuple):
     number_of: dict[Any, int]
 
     def take(self, where: np.ndarray | slice) -> GroupValueTable:
-        """The groups with these indices, or a range of neighbouring groups."""
+        """The groups with these indices, or a range of neighboring groups."""
         return GroupValueTable(self.keys.take(where), self.rows[where], self.values[:, where], self.number_of)
 
     def segment(self, where: slice) -> GroupValueTable:
-        """A range of neighbouring groups."""
+        """A range of neighboring groups."""
         return self.take(where)
 
 
@@ -119,7 +119,7 @@ class GroupMean(MeanOfGroups):
 
 
 @answers_unknown
-def finalise_group_mean(state: Sums, why_left_out: str, why_undefined: str) -> Value:
+def finalize_group_mean(state: Sums, why_left_out: str, why_undefined: str) -> Value:
     """The mean over groups, rounded once; NaN with its reason if no group has a value."""
     groups, left_out, rows, rows_left_out = state.counts.tolist()
     coverage = group_coverage(groups, rows, {why_left_out: (left_out, rows_left_out)} if left_out else {})

@@ -2,7 +2,7 @@
 
 Blocks are reordered in cache by the hash of the key, and record where each partition begins. A partition's rows are the
 slices of the same number of all blocks. Where partitions are larger than the cache, or blocks were spilled, a range of
-neighbouring partitions is copied together and partitioned again by further bits of the hash (`group_reduction.py`).
+neighboring partitions is copied together and partitioned again by further bits of the hash (`group_reduction.py`).
 Blocks may arrive in any order and from any thread.
 """
 

@@ -1,6 +1,6 @@
-"""The range exchange: it brings rows with neighbouring scores, or other values, together.
+"""The range exchange: it brings rows with neighboring scores, or other values, together.
 
-A sample decides where to cut the values. Every block is then reordered in cache into buckets of neighbouring values.
+A sample decides where to cut the values. Every block is then reordered in cache into buckets of neighboring values.
 The rows of a bucket are the slices of the same number of all blocks. With slices of the log, each slice has its own
 buckets. A bucket that is too large is cut again. The cuts change the speed of a result, never the result.
 
@@ -236,9 +236,9 @@ def scatter_columns(
 
 
 def merge_neighbours(states: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
-    """One state of neighbouring ranges, at least one, which are in descending order. The list is emptied.
+    """One state of neighboring ranges, at least one, which are in descending order. The list is emptied.
 
-    Pairs of neighbours merge, then pairs of these: states may grow, and none is merged more often than need be.
+    Pairs of neighbors merge, then pairs of these: states may grow, and none is merged more often than need be.
     """
     while len(states) > 1:
         pairs = []

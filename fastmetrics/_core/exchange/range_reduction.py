@@ -1,6 +1,6 @@
-"""Score statistics over the range exchange: rows go to buckets of neighbouring scores, buckets give states.
+"""Score statistics over the range exchange: rows go to buckets of neighboring scores, buckets give states.
 
-States of neighbouring ranges merge in the order of the scores. Rows that were spilled are written to a second spill
+States of neighboring ranges merge in the order of the scores. Rows that were spilled are written to a second spill
 file in the order of their buckets, and loaded one range of buckets at a time. A bucket that is too large for the memory
 budget is split again. A bucket whose rows all have one score is neither split nor loaded: its counts are enough.
 """
@@ -152,7 +152,7 @@ def reduce_split_rows(
 
 
 def merge_buckets(statistic: AnyStatistic, states: Mapping[int, Any], totals: ClassTotals) -> Any:
-    """One state from those of neighbouring ranges of buckets, by the first bucket."""
+    """One state from those of neighboring ranges of buckets, by the first bucket."""
     if not states:
         return statistic.empty()
     descending = [state for _, state in sorted(states.items(), reverse=True)]

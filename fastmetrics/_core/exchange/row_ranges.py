@@ -1,7 +1,7 @@
 """The range exchange for statistics that read all columns of a range: rows in descending order of score.
 
-Blocks are reordered into ranges of neighbouring scores (`range_exchange.py`), in memory or in a second spill file, and
-a range is loaded with all its columns. The states of neighbouring ranges merge from the greatest
+Blocks are reordered into ranges of neighboring scores (`range_exchange.py`), in memory or in a second spill file, and
+a range is loaded with all its columns. The states of neighboring ranges merge from the greatest
 score down, so the cuts change the speed of a result, never the result.
 
 A statistic may name another value than the score by which rows are ordered, computed from the columns of a row. Stored
@@ -96,7 +96,7 @@ class StoredRowsStatistic(RangeExchangeStatistic):
 
     @abstractmethod
     def merge(self, higher: Any, lower: Any) -> Any:
-        """The state of two neighbouring ranges together; all scores of `higher` are greater than those of `lower`."""
+        """The state of two neighboring ranges together; all scores of `higher` are greater than those of `lower`."""
 
     def empty(self) -> Any:
         """The state of no rows."""
@@ -304,7 +304,7 @@ def join_parts(
 
 
 class RangeCutter:
-    """Cuts rows into ranges of neighbouring values, from the greatest down; each range can be loaded at once.
+    """Cuts rows into ranges of neighboring values, from the greatest down; each range can be loaded at once.
 
     A range that is too large is cut again. Rows of one value are in one range, unless statistics take them in parts.
     """

@@ -2,7 +2,7 @@
 
 A range has all rows whose scores lie between two cuts; rows of one score are never in different ranges. Its runs are
 two arrays, the mass of the negatives and that of the positives, from the greatest score down. A run has the rows of one
-score, or of neighbouring scores as far as the statistic's cut allows. A mass is a number of rows, or with weights an
+score, or of neighboring scores as far as the statistic's cut allows. A mass is a number of rows, or with weights an
 integer multiple of 2**-EXPONENT. Runs are made when they are first read. Besides their arrays they offer what NumPy
 lacks, each by the kernel for the form that their masses have:
 
@@ -342,7 +342,7 @@ def upper_corners(curve: Sequence[Any]) -> list[Any]:
 
 
 def is_below(left: Any, middle: Any, right: Any) -> bool:
-    """Is the middle point on or below the line between its neighbours?"""
+    """Is the middle point on or below the line between its neighbors?"""
     run, rise = right[0] - left[0], right[1] - left[1]
     return bool((middle[0] - left[0]) * rise >= (middle[1] - left[1]) * run)
 
@@ -373,7 +373,7 @@ NO_RUNS = MadeRuns(NO_ROWS, NO_POSITION, Cut.SCORES, (NO_KEYS, NO_MASSES, NO_MAS
 
 
 class RangeStatistic(RangeExchangeStatistic):
-    """A statistic of the order of scores: the state of a range, and the state of two neighbouring ranges together.
+    """A statistic of the order of scores: the state of a range, and the state of two neighboring ranges together.
 
     Attributes
     ----------
@@ -419,7 +419,7 @@ class SlicedStatistic(ABC):
 
     @abstractmethod
     def merge(self, higher: Any, lower: Any, totals: ClassTotals) -> Any:
-        """The state of two neighbouring ranges together."""
+        """The state of two neighboring ranges together."""
 
     @abstractmethod
     def range_counter(self, buckets: ScoreBuckets) -> Callable[[int, int], Any]:

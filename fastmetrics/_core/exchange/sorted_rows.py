@@ -1,6 +1,6 @@
 """Labels and scores of one call in the order of the scores: sorted once, for statistics and for curves.
 
-There are three levels of order; each is computed at its first use and kept. Buckets of neighbouring scores
+There are three levels of order; each is computed at its first use and kept. Buckets of neighboring scores
 (`range_exchange.py`) are enough for statistics that read runs (`range_reduction.py`): most sort one class only. Curves
 need both classes sorted inside the buckets. With weights, all rows are sorted at once, and their weights are summed as
 integers.
@@ -193,7 +193,7 @@ class OrderedRows:
         return ClassTotals(*self.bucket().class_counts().sum(0).tolist())
 
     def bucket(self) -> ScoreBuckets:
-        """The rows in buckets of neighbouring scores."""
+        """The rows in buckets of neighboring scores."""
         if self.buckets is None:
             threads = count_threads(self.n_threads)
             self.buckets = bucket_columns(self.labels, self.scores, threads, self.allow_infinite)
@@ -365,7 +365,7 @@ def sweep_with_weights(
 def bucket_columns(
     y_true: np.ndarray, y_score: np.ndarray, n_threads: int, allow_infinite: bool = True
 ) -> ScoreBuckets:
-    """Two whole columns in buckets of neighbouring scores. Checks labels and scores."""
+    """Two whole columns in buckets of neighboring scores. Checks labels and scores."""
     rows = y_true.shape[0]
     bounds = list(block_bounds(rows))
     splitter = range_exchange.split_scores(y_score[:: max(1, rows // range_exchange.SAMPLE)], rows)

@@ -53,7 +53,7 @@ class StoredRange(NamedTuple):
         return {name: column[::step] for name, column in self.load().items()}
 
     def parts(self, most_rows: int) -> list[StoredRange]:
-        """The rows in parts of at most so many: of neighbouring blocks, or of one block that has more."""
+        """The rows in parts of at most so many: of neighboring blocks, or of one block that has more."""
         found, first, rows = [], 0, 0
         for number, (_, (begin, end)) in enumerate(self.store.block_offsets(self.partition, self.partition + 1)):
             if rows and rows + end - begin > most_rows:

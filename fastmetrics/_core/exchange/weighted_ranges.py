@@ -181,7 +181,7 @@ def new_totals(scale: WeightScale) -> np.ndarray:
 
 
 def merge_pairs(higher: WeightedPairs, lower: WeightedPairs) -> WeightedPairs:
-    """The state of two neighbouring ranges. Positives of the higher range beat all negatives of the lower one."""
+    """The state of two neighboring ranges. Positives of the higher range beat all negatives of the lower one."""
     wins = higher.wins + lower.wins + 2 * lower.weights[0] * higher.weights[1]
     return WeightedPairs(add_by_class(higher.rows, lower.rows), add_by_class(higher.weights, lower.weights), wins)
 

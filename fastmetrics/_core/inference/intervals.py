@@ -77,7 +77,7 @@ def interval_of_reach(value: float, error: ErrorEstimate, scale: str, reach: flo
 
 
 def between(ends: tuple[float, float], value: float, scale: str) -> tuple[float, float]:
-    """The ends within the domain; those that rounding made equal to the value move to its neighbours."""
+    """The ends within the domain; those that rounding made equal to the value move to its neighbors."""
     _, least, greatest, _ = SCALES[scale]
     low = ends[0] if ends[0] < value else math.nextafter(value, -math.inf)
     high = ends[1] if ends[1] > value else math.nextafter(value, math.inf)

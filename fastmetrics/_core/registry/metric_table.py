@@ -141,7 +141,7 @@ def list_metrics(
         Only the metrics of these labels: "binary", "real", "graded", "text", "partition", "prediction",
         "probabilities", "sets", or "columns" for metrics without a label.
     exchange : {"none", "range", "hash"}, optional
-        Only the metrics for which these rows have to meet: none, those with neighbouring scores, those of a group.
+        Only the metrics for which these rows have to meet: none, those with neighboring scores, those of a group.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """The one list of metrics: names, parameters, exchanges, statistics.
 
 Metric strings, tests, docs and benchmarks read it. A module registers a metric with the `metric` decorator on the
-function that finalises it. `find_spec` looks a name up, or says which names are like it.
+function that finalizes it. `find_spec` looks a name up, or says which names are like it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Finaliser = TypeVar("Finaliser", bound=Callable[..., Value | float])
 RESERVED_ROLES = (GROUP_ROLE, "weight", "by", "unit")  # every metric may have these columns
 PLUGIN_GROUP = "fastmetrics_metrics"  # the group of entry points by which packages name modules with metrics
 _specs: dict[str, MetricSpec] = {}
-# Normalised names and aliases, those that may have a cutoff with "@k" (a metric with an optional cutoff has both).
+# Normalized names and aliases, those that may have a cutoff with "@k" (a metric with an optional cutoff has both).
 _spec_of_spelling: dict[str, MetricSpec] = {}
 _options_of_spelling: dict[str, tuple[str, ...]] = {}  # of aliases that mean options
 _spelling_of_key: dict[str, str] = {}  # without what makes no difference
@@ -101,7 +101,7 @@ def metric(
 ) -> Callable[[Finaliser], Finaliser]:
     """Register a metric: a decorator of the function that makes its value from the states of its statistics.
 
-    The decorated function is ``finalise(parameters, *states)``: `parameters` is a dict of the options of the metric
+    The decorated function is ``finalize(parameters, *states)``: `parameters` is a dict of the options of the metric
     string, `states` are those of `statistics`, in their order. It returns a float, or a `Value`. The first line of its
     docstring is the summary of the metric. The entry is a `fastmetrics.MetricSpec` of `fastmetrics.list_metrics`.
 
@@ -110,7 +110,7 @@ def metric(
     name : str
         What metric strings begin with. Neither case nor "-" and "_" make a difference.
     exchange : {"none", "range", "hash"}
-        Which rows have to meet. "none": no rows; statistics are a `RowStatistic`. "range": rows with neighbouring
+        Which rows have to meet. "none": no rows; statistics are a `RowStatistic`. "range": rows with neighboring
         scores, `ScoreRangeStatistic`. "hash": the rows of a group, `GroupStatistic` or `GroupKeyStatistic`.
     statistics : statistic or callable
         One statistic; or a function of the parameters, ``statistics(**parameters)``, that returns a tuple of them.
@@ -154,7 +154,7 @@ def metric(
         Names of other numbers that people may type for this metric, each with a sentence that says what to type.
     many : callable, optional
         ``many(parameters, *states)``: the values of many states at once, each statistic's as a `ManySums`; the bits of
-        the finaliser, or NaN where it has to be asked. Linearized intervals take less time with it.
+        the finalizer, or NaN where it has to be asked. Linearized intervals take less time with it.
     influence : callable, optional
         ``influence(**parameters)``: what rows add to the value to first order, for linearized intervals of metrics
         whose states are no sums. A `ScoreInfluence`, a `ClassesInfluence` or a `PairInfluence`; `BinErrors`, if an
@@ -324,7 +324,7 @@ def metric_form(
     many: Callable[..., Any] | None = None,
     influence: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """Register the decorated finaliser as another form of metric `name`: of other columns of a model than scores.
+    """Register the decorated finalizer as another form of metric `name`: of other columns of a model than scores.
 
     A metric string means it if it names such a column, or a parameter that only this form has; or if the caller has
     such a column and none of an earlier role in `MODEL_ROLES` for which the metric has a form. `has_function`: the
@@ -379,7 +379,7 @@ def find_spelling(name: str, has_cutoff: bool) -> tuple[MetricSpec, tuple[str, .
 
 
 def metrics_by_name() -> dict[str, list[tuple[MetricSpec, str]]]:
-    """The metrics of every name and alias, normalised, each with the name as it is written."""
+    """The metrics of every name and alias, normalized, each with the name as it is written."""
     found: dict[str, list[tuple[MetricSpec, str]]] = {}
     for spec in _specs.values():
         for name in (spec.base_name, *(alias.removesuffix(CUTOFF) for alias in spec.aliases)):

@@ -192,7 +192,7 @@ def inside_of(spelling: Spelling) -> str:
 
 # ------------------------------------------------------------------------------------------------------------- answers
 
-# Names of numbers that no metric of the registry has, normalised -> what to use.
+# Names of numbers that no metric of the registry has, normalized -> what to use.
 _explained: dict[str, str] = {}
 
 

@@ -303,7 +303,7 @@ def add_units(
 class JackknifeUnits:
     """Takes the place of `ReplicateWeights`: in "replicate" i, all rows count once but those of entry i.
 
-    An entry is a unit bucket. Slices have fewer entries, of several neighbouring buckets, if together they would have
+    An entry is a unit bucket. Slices have fewer entries, of several neighboring buckets, if together they would have
     too many.
     """
 

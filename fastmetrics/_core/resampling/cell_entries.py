@@ -20,7 +20,7 @@ MOST_CELLS = 1 << 26  # of the tables of all entries
 
 
 def n_table_entries(n_entries: int, n_slices: int) -> int:
-    """How many entries tables of counts have: fewer than other states, because each is finalised by itself."""
+    """How many entries tables of counts have: fewer than other states, because each is finalized by itself."""
     most = MOST_ENTRIES if not n_slices else min(MOST_ENTRIES, power_of_two_below(8 * MOST_ENTRIES // n_slices))
     return min(n_entries, max(LEAST_ENTRIES, most))
 

@@ -1,6 +1,6 @@
 """Placements row by row, for one model or two: the differences between two models are taken at the same row.
 
-A model's rows are put into buckets of neighbouring scores, block by block (`range_exchange.py`), and the slot of every
+A model's rows are put into buckets of neighboring scores, block by block (`range_exchange.py`), and the slot of every
 row is kept. With the slots, placements are brought back into the order of the rows, in cache. Keys take eight bytes per
 row, once for all models. Slots and placements take six bytes per row and model. If a model has few different scores,
 there are no buckets: a hash table numbers the scores, and only a table of their placements and two bytes per row are
@@ -75,7 +75,7 @@ def place_models(
     if rows <= SERIAL_ROWS:
         n_threads = 1
     columns = list(models.items())
-    # One thread per model avoids synchronisation but holds one key array per model. Tables of ties need no keys.
+    # One thread per model avoids synchronization but holds one key array per model. Tables of ties need no keys.
     concurrent = n_threads == 1 or rows <= CONCURRENT_ROWS
 
     def place(number: int) -> ModelPlacements | PlacementTable | None:
@@ -148,7 +148,7 @@ def place_rows(labels: np.ndarray, scores: np.ndarray, name: str, n_threads: int
 def bucket_rows(
     labels: np.ndarray, scores: np.ndarray, name: str, row_slots: np.ndarray, keys: np.ndarray, n_threads: int
 ) -> range_exchange.ScoreBuckets:
-    """The rows in buckets of neighbouring scores. Raises ValueError for NaN."""
+    """The rows in buckets of neighboring scores. Raises ValueError for NaN."""
     rows = labels.shape[0]
     bounds = list(block_bounds(rows))
     splitter = range_exchange.split_scores(scores[:: max(1, rows // range_exchange.SAMPLE)], rows)

@@ -1,4 +1,4 @@
-"""Classes of neighbouring scores: how a row stands in the order of all scores is looked up by its class, not sorted.
+"""Classes of neighboring scores: how a row stands in the order of all scores is looked up by its class, not sorted.
 
 A class is all rows whose keys begin with the same bits. Classes are divided, by as many further bits as they have too
 many rows, until each is a small part of the log, or one score. So they depend on the rows alone, in any order.
@@ -19,7 +19,7 @@ MOST_CLASSES = 1 << 16  # about so many are aimed at
 LEAST_CLASSES = 1 << 10  # in slices
 MOST_CELLS = 1 << 19  # classes of all slices together, if each has more than the least number
 CROWDED = 8  # a class is divided again if it has so many times the rows that are aimed at
-MOST_JOINED = 4  # with so many times the classes that are aimed at, neighbours are joined
+MOST_JOINED = 4  # with so many times the classes that are aimed at, neighbors are joined
 MOST_BITS = 12  # by which a class is divided at a time
 WEIGHT_BITS = 30  # of the integers that stand for weights
 TERM_BITS = 30  # of the integers that stand for terms, whose greatest is below 2**TERM_BITS
@@ -99,7 +99,7 @@ def find_classes(dtype: np.dtype, count: Callable[[ScoreClasses], np.ndarray]) -
 def join_classes(counts: np.ndarray, n_slices: int) -> np.ndarray | None:
     """The class in so many slices (0: in all rows) of every class, int32; None if there are few.
 
-    `counts` is the number of rows of each class. Neighbours are joined to classes of about as many rows each; one with
+    `counts` is the number of rows of each class. Neighbors are joined to classes of about as many rows each; one with
     more rows stays alone.
     """
     most = min(MOST_CLASSES, max(LEAST_CLASSES, MOST_CELLS // n_slices)) if n_slices else MOST_CLASSES

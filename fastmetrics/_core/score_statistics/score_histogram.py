@@ -37,7 +37,7 @@ def first_positions(ordered: np.ndarray) -> np.ndarray:
 
 
 class ScoreHistogram(State):
-    """Rows by class in bins of neighbouring scores, in ascending order.
+    """Rows by class in bins of neighboring scores, in ascending order.
 
     Parameters
     ----------

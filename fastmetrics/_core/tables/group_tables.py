@@ -37,7 +37,7 @@ class GroupKeysTable(NamedTuple):
     key_texts: RankedTexts | None = None
 
     def take(self, where: np.ndarray | slice) -> GroupKeysTable:
-        """The groups with these indices, or a range of neighbouring groups."""
+        """The groups with these indices, or a range of neighboring groups."""
         n = self.keys.hashes.shape[0]
         new_number = np.full(n, -1)
         kept = np.arange(n)[where]

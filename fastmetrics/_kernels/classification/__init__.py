@@ -13,6 +13,6 @@ cell would wait for each other.
 Numerics. Counts are int64 and exact. Weights are ordered by cell with a counting sort, each cell is summed exactly in
 one superaccumulator and rounded once, so no result depends on the order of rows or on threads.
 
-Bounds. At most 2**30 rows are added to a weight sum between two normalisations. Float labels are accepted only if they
+Bounds. At most 2**30 rows are added to a weight sum between two normalizations. Float labels are accepted only if they
 are integers in the range of int64; a function reports other labels, and the caller encodes them first.
 """

@@ -1,4 +1,4 @@
-"""Kernels of contingency tables, mutual information, distances of points, and cluster centres.
+"""Kernels of contingency tables, mutual information, distances of points, and cluster centers.
 
 Only `metrics.clustering` imports these kernels. They import `_kernels.columns` and `_kernels.numeric`.
 Start with `label_cells.pyx`; `mutual_info.pyx` sums over the cells of a table, `distances.pyx` and `dispersion.pyx` are

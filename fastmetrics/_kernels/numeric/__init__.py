@@ -3,14 +3,14 @@
 Any kernel and any module may import this family; it imports no other family. Start with `superaccumulator.pxd`.
 
 Layout. An exact sum is a state of 72 int64: 69 limbs of 32 bits, and the numbers of +inf, -inf and NaN that were added.
-States are merged by integer addition, and a normalised state is canonical: equal sums have equal states, whatever the
+States are merged by integer addition, and a normalized state is canonical: equal sums have equal states, whatever the
 order of the rows. `sums.pyx` adds columns to states; `_core/exact.py` turns states into numbers.
 
 Numerics. A result is rounded once, to nearest, ties to even. `quotient.pxd` divides two exact sums in double-double
 arithmetic and reports the rare quotients whose rounding is uncertain; the caller then uses Python's integers.
 `whole_numbers.pxd` divides a sum by a count with integers. `uint128_sums.h` sums products in 128 bits.
 
-Overflow. A limb has 31 spare bits: at most 2**30 additions between two normalisations. A vectorised sum takes 2048
+Overflow. A limb has 31 spare bits: at most 2**30 additions between two normalizations. A vectorized sum takes 2048
 values at a time, with 45 bits at each of two binary places.
 
 Tables. `table_hash.h` has the hashes of all tables in memory. They depend on random words of the process

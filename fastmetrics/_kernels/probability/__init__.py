@@ -4,7 +4,7 @@
 and `columns` only. Start with `loss_terms.pxd`, then read `losses.pyx`.
 
 Layout. Labels are decoded to uint8 0 or 1; probabilities are contiguous float32 or float64. `loss_terms.pxd` has the
-loops for two classes, with the vectorised ones in `probability_loops.h`. `losses.pyx` adds blocks of columns to exact
+loops for two classes, with the vectorized ones in `probability_loops.h`. `losses.pyx` adds blocks of columns to exact
 states, `short_losses.pyx` computes a whole call on few rows. `class_losses.pyx` reads matrices with one column per
 class, `likelihoods.pyx` log-probabilities of tokens.
 

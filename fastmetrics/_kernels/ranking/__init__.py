@@ -5,7 +5,7 @@ gain it finds how many rows are above it and how many tie with it. `list_measure
 numbers; if scores tie, a measure is its expected value over all orders of the tied rows, in closed form.
 `ranked_lists.pyx` applies both to contiguous lists (`loaded_lists.pxd` copies their rows) and to the groups of a hash
 exchange. `list_means.pyx` adds the values of lists to exact sums, so that means do not depend on the order of
-lists or on threads, and the values of the rows of a list to running sums. `rank_counts.h` has the vectorised loops.
+lists or on threads, and the values of the rows of a list to running sums. `rank_counts.h` has the vectorized loops.
 
 Groups. `grouped_auc.pyx` counts the pairs won inside every group; GAUC is a ratio of exact sums over groups.
 

@@ -3,7 +3,7 @@
 Kernels of metric families, `_core` and `metrics.curves` may import this family. It imports `numeric` and `columns`.
 Start with `mann_whitney.pyx`, then `rank_table.pxd`, `threshold_sweep.pyx` and `runs.pyx`.
 
-Layout. `range_partition` scatters a block's sort keys (`ordered_bits.pxd`) into buckets of neighbouring scores,
+Layout. `range_partition` scatters a block's sort keys (`ordered_bits.pxd`) into buckets of neighboring scores,
 negatives before positives. A bucket fits the cache. Pairs of different buckets are products of counts, so buckets are
 independent and may be counted by different threads.
 

@@ -228,7 +228,7 @@ def hashed_effect(identifier: Uint64Array, seed: int, salt: int) -> Float64Array
 
 
 def bell(draw: Uint64Array) -> Float64Array:
-    """Mean 0, variance 1, within 3.47 standard deviations: the standardised sum of the draw's four 16-bit integers."""
+    """Mean 0, variance 1, within 3.47 standard deviations: the standardized sum of the draw's four 16-bit integers."""
     mask = np.uint64(0x0000FFFF0000FFFF)
     pairs = (draw & mask) + ((draw >> np.uint64(16)) & mask)
     total = (pairs & np.uint64(0xFFFFFFFF)) + (pairs >> np.uint64(32))

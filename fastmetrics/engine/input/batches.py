@@ -315,7 +315,7 @@ def read_ahead(
 
 
 def resize_batches(batches: Iterable[pa.RecordBatch], max_rows: int | None = None) -> Generator[pa.RecordBatch]:
-    """Drop empty batches, split batches of more than `max_rows` rows without a copy, and join short neighbours.
+    """Drop empty batches, split batches of more than `max_rows` rows without a copy, and join short neighbors.
 
     Batches whose dictionaries of texts would be too large as plain texts, which some columns become, are split too.
     """

@@ -6,7 +6,7 @@ are in the order of the keys' hashes: the key of a group stands at its first row
 are not stored. Neither order is needed: rows in another order give the same results.
 
 The rows of a store are in several files. A thread makes one at a time, from rows that it loads at once, and the next
-rows are in the next file. Row groups have the rows whose order is found in cache, of neighbouring partitions: where a
+rows are in the next file. Row groups have the rows whose order is found in cache, of neighboring partitions: where a
 partition begins follows from the rows of each. So large files are not read when they are loaded: their row groups are
 blocks of a store, and each range of partitions is read from those that have rows of it.
 """

@@ -14,7 +14,7 @@ def count_rows(batch: ValidatedBatch) -> int:
 
 
 def group_batches(pending: list[ValidatedBatch]) -> list[list[ValidatedBatch]]:
-    """Groups of neighbouring batches, each with about as many rows as a block should have."""
+    """Groups of neighboring batches, each with about as many rows as a block should have."""
     groups: list[list[ValidatedBatch]] = []
     group_rows = BLOCK_ROWS
     for batch in pending:

@@ -1,6 +1,6 @@
 """Linearized intervals: what leaving a unit out changes of each value, and the errors that follow from it.
 
-Additive statistics, of rows and of groups, keep their states by entry of the table of units, and a metric's finaliser
+Additive statistics, of rows and of groups, keep their states by entry of the table of units, and a metric's finalizer
 is asked for the value without each entry. Metrics of the order of scores have the influence of every row.
 """
 
@@ -324,7 +324,7 @@ def add_by_score(
 def additive_contributions(
     metric: Metric, values: np.ndarray, states: Sequence[JackknifeStates]
 ) -> list[Contributions]:
-    """The contributions of all entries of some slices to their values, which the finaliser finds without each entry."""
+    """The contributions of all entries of some slices to their values, which the finalizer finds without each entry."""
     used = np.flatnonzero(np.logical_or.reduce([own.used() for own in states]))
     n_entries, n_slices, n = states[0].n_entries, states[0].n_slices, used.shape[0]
     states = [own.of_some(used) for own in states]

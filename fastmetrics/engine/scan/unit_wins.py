@@ -222,7 +222,7 @@ def compare_values(
 
 
 def ask_for_missing(metric: Metric, states: Sequence[JackknifeStates], values: np.ndarray, missing: np.ndarray) -> None:
-    """Ask the finaliser for values that are not found together; most have none."""
+    """Ask the finalizer for values that are not found together; most have none."""
     places = np.flatnonzero(missing)
     if places.shape[0]:
         of_missing = [own.of_some(places).of_entries() for own in states]

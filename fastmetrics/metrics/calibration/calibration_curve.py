@@ -62,7 +62,7 @@ def calibration_curve(
     """Observed rates and mean predicted probabilities by bin: the points of a reliability diagram.
 
     A row belongs to the first bin whose upper edge is not below its p. Edges are k / n_bins ("uniform"), or the
-    quantiles k / n_bins of p, interpolated between neighbouring values ("quantile"). Bins without rows are omitted
+    quantiles k / n_bins of p, interpolated between neighboring values ("quantile"). Bins without rows are omitted
     (Niculescu-Mizil and Caruana, ICML 2005, section 4). Means are of exact sums, rounded once.
 
     Parameters

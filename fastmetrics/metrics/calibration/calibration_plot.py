@@ -46,7 +46,7 @@ def find_narrow_bins(probabilities: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 class ReliabilityBins(ProbabilityBins):
-    """Narrow bins of probabilities. The plot joins neighbouring bins when the rows of each are known.
+    """Narrow bins of probabilities. The plot joins neighboring bins when the rows of each are known.
 
     Without weights the sum of p is an integer multiple of 2**-52. It is stored as two halves of 26 bits after the other
     counts. Scores outside [0, 1] raise no error here: a count marks the state as invalid.

@@ -43,7 +43,7 @@ def cohen_kappa_score(
 ) -> float:
     """Cohen's kappa: the agreement of two annotators beyond the agreement expected by chance.
 
-    kappa = 1 - sum_ij f_ij n_ij / sum_ij f_ij e_ij with n_ij the rows labelled i and j, e_ij = n_i. n_.j / n the rows
+    kappa = 1 - sum_ij f_ij n_ij / sum_ij f_ij e_ij with n_ij the rows labeled i and j, e_ij = n_i. n_.j / n the rows
     expected by chance, and f_ij = 1 for i != j, |i - j| ("linear") or (i - j)^2 ("quadratic") for the i-th and j-th
     label; J. Cohen, "A coefficient of agreement for nominal scales", 1960, and "Weighted kappa", 1968. Computed in
     integers of any size, rounded once.
@@ -146,7 +146,7 @@ def expected_disagreement(first: list[int], second: list[int], total: int, weigh
         squares = [label * label for label in range(len(first))]
         sum_of_squares = total * (dot(squares, first) + dot(squares, second))
         return sum_of_squares - 2 * dot(count(), first) * dot(count(), second)
-    # |i - j| is the number of boundaries between neighbouring labels that lie between i and j.
+    # |i - j| is the number of boundaries between neighboring labels that lie between i and j.
     return sum(
         first_below * (total - second_below) + second_below * (total - first_below)
         for first_below, second_below in zip(accumulate(first), accumulate(second), strict=True)

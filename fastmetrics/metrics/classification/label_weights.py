@@ -107,7 +107,7 @@ class WindowSquare:
         self.windows = np.zeros((n_cells, n_copies, 2), np.uint64)
         self.copies = np.tile(np.arange(n_copies, dtype=np.uint16), WEIGHED_ROWS // n_copies)
         self.states: np.ndarray | None = None
-        self.n_others = 0  # values added to the states since they were normalised
+        self.n_others = 0  # values added to the states since they were normalized
         self.numbers = np.empty(WEIGHED_ROWS, np.int32)
         self.others = np.empty(WEIGHED_ROWS, np.int32)
 

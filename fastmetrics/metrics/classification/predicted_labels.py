@@ -47,7 +47,7 @@ Outcome = float | str
 def make_finaliser(
     name: str, summary: str, compute: Callable[..., Outcome], takes_sets: bool
 ) -> Callable[[dict[str, Any], ClassTable], Value]:
-    """A finaliser from a function of the cells and of parameters."""
+    """A finalizer from a function of the cells and of parameters."""
 
     def finalise(options: dict[str, Any], table: ClassTable) -> Value:
         cells = table.class_cells()

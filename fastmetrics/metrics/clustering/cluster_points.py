@@ -157,7 +157,7 @@ def compute_centres(x: np.ndarray, clusters: RowsByCluster) -> tuple[np.ndarray,
 
 
 def distances_to_centres(points: ClusteredPoints, centres: np.ndarray, root: bool) -> np.ndarray:
-    """The distance of each row from the centre of its cluster; squared if not `root`."""
+    """The distance of each row from the center of its cluster; squared if not `root`."""
     out = np.empty(points.x.shape[0])
     kernel.distances_to_centres(points.x, points.codes, centres, root, out)
     return out

@@ -125,7 +125,7 @@ def roc_auc_score(
         The weight of a pair is the product of the weights of its rows. Sums and products of weights are exact, so the
         result is correctly rounded for any weights. Not with "ovo".
     max_fpr : float in (0, 1], optional
-        If given, the standardised partial AUC over false positive rates up to max_fpr (McClish, Medical Decision
+        If given, the standardized partial AUC over false positive rates up to max_fpr (McClish, Medical Decision
         Making 9, 1989). Not with more than two classes.
     multi_class : {"raise", "ovr", "ovo"}
         With more than two classes. "raise": an error. "ovr": every class against the rest. "ovo": every pair of
@@ -292,7 +292,7 @@ def roc_auc_from_rows(rows: OrderedRows, max_fpr: float | None) -> float:
 
 
 def compute_partial_auc(rows: OrderedRows, max_fpr: float, standardize: bool) -> Value:
-    """The area up to max_fpr, with linear interpolation at max_fpr and, optionally, McClish's standardisation."""
+    """The area up to max_fpr, with linear interpolation at max_fpr and, optionally, McClish's standardization."""
     totals = rows.totals()
     reason = undefined_reason(totals.negatives, totals.positives)
     if reason:
@@ -318,9 +318,9 @@ def partial_auc_score(
 ) -> float:
     """The area under the ROC curve up to a false positive rate.
 
-    pAUC = integral of TPR over FPR from 0 to max_fpr, with linear interpolation at max_fpr. The standardised area is
+    pAUC = integral of TPR over FPR from 0 to max_fpr, with linear interpolation at max_fpr. The standardized area is
     (1 + (pAUC - max_fpr^2 / 2) / (max_fpr - max_fpr^2 / 2)) / 2: one half for a random ranking, 1 for a perfect one
-    (McClish, Medical Decision Making 9, 1989). `roc_auc_score(max_fpr=...)` returns the standardised area.
+    (McClish, Medical Decision Making 9, 1989). `roc_auc_score(max_fpr=...)` returns the standardized area.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def partial_auc_score(
     max_fpr : float in (0, 1]
         The greatest false positive rate of the area.
     standardize : bool
-        Whether to apply McClish's standardisation.
+        Whether to apply McClish's standardization.
     pos_label : int, float, bool or str, optional
         The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
         +1.

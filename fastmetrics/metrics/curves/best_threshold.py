@@ -1,4 +1,4 @@
-"""The threshold that maximises a metric of predictions, such as F1 or MCC."""
+"""The threshold that maximizes a metric of predictions, such as F1 or MCC."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def best_threshold(
     sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
 ) -> BestThreshold:
-    """The threshold that maximises a metric of predictions, among all distinct scores and infinity.
+    """The threshold that maximizes a metric of predictions, among all distinct scores and infinity.
 
     With TP, FP, FN, TN at a threshold: F-beta = (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP) (van Rijsbergen,
     Information Retrieval, 1979), accuracy = (TP + TN) / n, balanced accuracy = (TPR + TNR) / 2, Youden's J = TPR - FPR
@@ -76,7 +76,7 @@ def best_threshold(
         Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
         are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal.
     metric : {"f1", "fbeta", "accuracy", "balanced_accuracy", "youden", "gmean", "mcc", "jaccard"}
-        The metric to maximise.
+        The metric to maximize.
     beta : float
         The weight of recall relative to precision in "fbeta"; positive.
     pos_label : int, float, bool or str, optional

@@ -142,7 +142,7 @@ def height_at(x: float, xs: np.ndarray, ys: np.ndarray, n: int) -> float:
 
 
 def standardized_area(area: float, max_fpr: float) -> float:
-    """McClish's standardisation of an area up to max_fpr."""
+    """McClish's standardization of an area up to max_fpr."""
     least = max_fpr * max_fpr / 2
     return 0.5 * (1 + (area - least) / (max_fpr - least))
 

@@ -33,7 +33,7 @@ MIN_SHOWN_SHARE = 0.005
 
 
 class ScoreBins(AdditiveStatistic):
-    """Rows by class in at most BINS bins of neighbouring scores."""
+    """Rows by class in at most BINS bins of neighboring scores."""
 
     __slots__ = ()
 

@@ -59,7 +59,7 @@ def precision_recall_curve(
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
     drop_intermediate : bool
-        Keep only the first and the last of neighbouring points with the same recall.
+        Keep only the first and the last of neighboring points with the same recall.
     allow_infinite : bool
         Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
         scikit-learn.

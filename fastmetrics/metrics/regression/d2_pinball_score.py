@@ -95,7 +95,7 @@ def d2_pinball_score(
     """The share of the pinball loss that the predictions explain, compared with a constant quantile.
 
     D^2 = 1 - sum_i w_i L(y_i, p_i) / sum_i w_i L(y_i, q), L the pinball loss and q the alpha-quantile of the targets,
-    the mean of two neighbours if alpha falls between them (Koenker and Machado, J. Am. Stat. Assoc. 94, 1999). D^2 is 1
+    the mean of two neighbors if alpha falls between them (Koenker and Machado, J. Am. Stat. Assoc. 94, 1999). D^2 is 1
     if both sums are zero, and 0 if only the second is.
 
     Parameters

@@ -63,7 +63,7 @@ def mean_pinball_loss(
     multioutput: MultiOutput | NumericArrayLike = "uniform_average",
     n_threads: int | None = None,
 ) -> float | Floats:
-    """The mean pinball loss: the error that the alpha-quantile minimises.
+    """The mean pinball loss: the error that the alpha-quantile minimizes.
 
     The loss of a row is alpha (y - p) if y >= p, else (1 - alpha) (p - y) (Koenker and Bassett, Econometrica 46,
     1978). With alpha = 0.5 it is half the absolute error.

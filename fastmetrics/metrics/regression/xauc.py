@@ -4,7 +4,7 @@ Rows are sorted by target and score. A merge sort of the scores then counts the 
 sort, on unsigned integers that pack two columns: both keys if each has 32 bits, otherwise the first bits of the target
 and the row number. Counts are integers, and the value is one division of two of them.
 
-In a log, ranges of scores are counted one by one. Of two neighbouring ranges, a pair of rows is discordant if the row
+In a log, ranges of scores are counted one by one. Of two neighboring ranges, a pair of rows is discordant if the row
 with the lower score has the greater target: merging their sorted targets counts these pairs.
 """
 
@@ -134,7 +134,7 @@ def sort_ties_of_prefixes(order: RowsByTargetAndScore, shift: int) -> None:
 
 
 def allocate_scratch(order: RowsByTargetAndScore, rows: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return uninitialised arrays for the score keys and the weights of so many rows."""
+    """Return uninitialized arrays for the score keys and the weights of so many rows."""
     weights = None if order.weights is None else np.empty((rows, order.weights.shape[1]), np.uint64)
     return np.empty(rows, order.scores.dtype), weights
 
@@ -165,7 +165,7 @@ def count_discordant(order: RowsByTargetAndScore, threads: int) -> tuple[int, np
 def merge_neighbouring_runs(
     runs: tuple[np.ndarray, np.ndarray | None], out: tuple[np.ndarray, np.ndarray | None], run: int, threads: int
 ) -> int:
-    """Merge every two neighbouring sorted runs. Return the discordant pairs between them."""
+    """Merge every two neighboring sorted runs. Return the discordant pairs between them."""
     rows = runs[0].shape[0]
     edges = [(start, min(start + run, rows), min(start + 2 * run, rows)) for start in range(0, rows, 2 * run)]
     counts = np.zeros((len(edges), concordance.COUNT_WORDS), np.uint64)

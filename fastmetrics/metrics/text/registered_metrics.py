@@ -318,7 +318,7 @@ def rouge_values(text_metric: Any, states: ManySums, rouge_type: str) -> np.ndar
 # A summary and a variant of each type.
 ROUGE = {
     "rouge1": ("ROUGE-1: words in common", "rouge1(stem=True)"),
-    "rouge2": ("ROUGE-2: pairs of neighbouring words in common", "rouge2(tokenizer=unicode)"),
+    "rouge2": ("ROUGE-2: pairs of neighboring words in common", "rouge2(tokenizer=unicode)"),
     "rougeL": ("ROUGE-L: the longest common subsequence of words", "rougeL(stem=True, beta=2)"),
     "rougeLsum": (
         "ROUGE-Lsum: the union of longest common subsequences for each line of the reference",

@@ -179,7 +179,7 @@ def corpus_ter(
         Streams of references, each as long as `hypotheses`; None if a segment has no reference in a stream. A flat list
         is one stream.
     normalized : bool
-        Apply Tercom's normalisation: replace XML entities, join lines, separate ASCII punctuation from words.
+        Apply Tercom's normalization: replace XML entities, join lines, separate ASCII punctuation from words.
     no_punct : bool
         Remove . , ? : ; ! " ( ).
     asian_support : bool
@@ -206,7 +206,7 @@ def corpus_ter(
     Notes
     -----
     If all references are empty, the score is 100 if there are edits, else 0. An empty hypothesis has as many edits as
-    its reference has words. With `normalized`, references are normalised twice, as in sacrebleu: "John's." becomes
+    its reference has words. With `normalized`, references are normalized twice, as in sacrebleu: "John's." becomes
     three words in a reference, two in a hypothesis. The sum of mean lengths is exact and rounded once. If segments have
     several references, sacrebleu's sum may differ in its last bits.
 
@@ -247,7 +247,7 @@ def sentence_ter(
     references : str, list of str, list of tokens or list of lists of tokens
         One reference or several.
     normalized : bool
-        Apply Tercom's normalisation: replace XML entities, join lines, separate ASCII punctuation from words.
+        Apply Tercom's normalization: replace XML entities, join lines, separate ASCII punctuation from words.
     no_punct : bool
         Remove . , ? : ; ! " ( ).
     asian_support : bool

@@ -3,7 +3,7 @@
 
 Polygons follow `rleFrPoly` of maskApi.c in the COCO API (P. Dollar and T.-Y. Lin, 2014-2015), whose runs are the
 reference. Coordinates are multiplied by five, one half is added, and the result is rounded towards zero. Each edge has
-one point for each step along its longer side. If two neighbouring points are on two sides of the middle of a column of
+one point for each step along its longer side. If two neighboring points are on two sides of the middle of a column of
 pixels, the upper one is a boundary. Pixels after an odd number of boundaries are inside, counted through the whole
 image in column order.
 """

@@ -286,7 +286,7 @@ def test_metric_strings_of_the_docs_have_the_same_values(tmp_path, level, comple
         ("mapp", r"unknown metric 'mapp'; nearest: map"),
         ("prefs", r"trec_eval's 'prefs' needs preferences \(-R prefs, -R qrels_prefs\), which fastmetrics does not"),
         ("prefs_simp_imp", r"trec_eval's 'prefs_simp_imp' needs preferences"),
-        ("P_avgjg.5", r"trec_eval's 'P_avgjg' needs groups of judgements \(-R qrels_jg\)"),
+        ("P_avgjg.5", r"trec_eval's 'P_avgjg' needs groups of judgments \(-R qrels_jg\)"),
         ("ndcg_cutt", r"unknown metric 'ndcg_cutt'; nearest: ndcg_cut"),
         ("relstring.1.5", r"the parameter of 'relstring' must be one whole number of at least 1; found '1\.5'"),
         ("relstring_0", r"the parameter of 'relstring' must be one whole number of at least 1; found '0'"),

@@ -160,7 +160,7 @@ def area_up_to(points: list[tuple[Fraction, Fraction]], max_fpr: Fraction) -> Fr
 def partial_auc(
     labels: Sequence[int], scores: Sequence[float], max_fpr: float, weights: Sequence[Number] | None = None
 ) -> Fraction | None:
-    """Area up to max_fpr, standardised so that a random ranking has 1/2 and a perfect one 1.
+    """Area up to max_fpr, standardized so that a random ranking has 1/2 and a perfect one 1.
 
     D. K. McClish (1989), Analyzing a portion of the ROC curve, Medical Decision Making 9(3); scikit-learn's max_fpr.
     """
@@ -230,7 +230,7 @@ def precision_recall_curve(
 ) -> list[tuple[Fraction, Fraction, float | None]]:
     """(precision, recall, threshold), ascending, as scikit-learn's; the last is (1, 0) and has no threshold.
 
-    Without positives, recall is 1. `drop_intermediate` drops points with the same true positives as both neighbours.
+    Without positives, recall is 1. `drop_intermediate` drops points with the same true positives as both neighbors.
     """
     _, *found = points(labels, scores, weights)
     whole = found[-1].tps
@@ -372,7 +372,7 @@ def squared_mcc(point: Point, last: Point) -> Fraction:
     return covariance * abs(covariance) / (predicted * last.tps * last.fps)
 
 
-# For each metric: a rational number to maximise, and the function that makes the metric from it.
+# For each metric: a rational number to maximize, and the function that makes the metric from it.
 METRICS: dict[str, tuple[Callable[..., Fraction], Callable[[Fraction], float]]] = {
     "f1": (fbeta, float),
     "fbeta": (fbeta, float),
@@ -392,7 +392,7 @@ def best_threshold(
     weights: Sequence[Number] | None = None,
     beta: Number | None = None,
 ) -> tuple[float, float]:
-    """The greatest threshold that maximises a metric, among all scores and infinity, and the value there."""
+    """The greatest threshold that maximizes a metric, among all scores and infinity, and the value there."""
     found = points(labels, scores, weights)
     measure, report = METRICS[metric]
     options = {} if beta is None else {"beta": beta}

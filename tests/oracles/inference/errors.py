@@ -9,7 +9,7 @@ from fractions import Fraction
 
 
 def left_out_changes(finalise, units):
-    """What leaving each unit out changes of finalise(sums), where a unit is a tuple of sums. None: undefined."""
+    """What leaving each unit out changes of finalize(sums), where a unit is a tuple of sums. None: undefined."""
     totals = [sum(own) for own in zip(*units, strict=True)]
     value = finalise(totals)
     changes = []

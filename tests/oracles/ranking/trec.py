@@ -3,7 +3,7 @@
 C. Buckley and E. M. Voorhees (2005), Retrieval system evaluation, in TREC: Experiment and evaluation in information
 retrieval, MIT Press, chapter 3; the definitions are those of the C sources of trec_eval 9.0.8 and 10.0.
 
-Behaviour of the sources that the documentation does not always mention:
+Behavior of the sources that the documentation does not always mention:
 
 - Rows are sorted by score, descending, then by docno as strcmp compares, descending. Version 9 keeps a score as a
   32-bit float (so do the Python bindings, which take a double), version 10 as a double: `single`.

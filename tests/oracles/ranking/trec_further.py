@@ -6,7 +6,7 @@ negative one. `unretrieved` holds the grades of the other judged items. `level` 
 
 E. Yilmaz and J. A. Aslam (2006), Estimating average precision with incomplete and imperfect judgments, CIKM: infAP,
 with trec_eval's smoothing by 0.00001. K. Järvelin and J. Kekäläinen (2002), Cumulated gain-based evaluation of IR
-techniques, ACM TOIS 20(4): DCG; ndcg_rel and Rndcg are means of its normalised form, described in trec_eval (C.
+techniques, ACM TOIS 20(4): DCG; ndcg_rel and Rndcg are means of its normalized form, described in trec_eval (C.
 Buckley, 2008), as are G, binG, Rprec_mult, relstring and utility. S. Robertson (2012), On smoothing average precision,
 ECIR: yaap. A. Moffat and J. Zobel (2008), Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS
 27(1): rbp and its residual. trec_eval 10 (I. Soboroff, 2016 and 2023): gains of rbp lie between 0 and 1, and unj.

@@ -79,7 +79,7 @@ def replace(calls: Calls) -> int:
     return len(ours)
 
 
-TWICE = "an item occurs twice in the judgements or in the list of a query: here an error"
+TWICE = "an item occurs twice in the judgments or in the list of a query: here an error"
 SUITE = Suite(
     library="ranx",
     source="git",

@@ -46,7 +46,7 @@ def named_values(measures: Iterable[str], values: Mapping[str, Any]) -> dict[str
 
 
 class RelevanceEvaluator:
-    """pytrec_eval's class: judgements, measures, and their values for each query of a run."""
+    """pytrec_eval's class: judgments, measures, and their values for each query of a run."""
 
     def __init__(
         self,

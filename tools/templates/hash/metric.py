@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
-from fastmetrics._core.exchange.group_rows import GroupMean, GroupRows, finalise_group_mean, reduce_columns
+from fastmetrics._core.exchange.group_rows import GroupMean, GroupRows, finalize_group_mean, reduce_columns
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Sums
@@ -92,7 +92,7 @@ def new_metric(
 )
 def finalise_new_metric(parameters: dict[str, Any], state: Sums) -> Value:
     """The share of positive rows at the top score of a group, averaged over groups."""
-    return finalise_group_mean(state, "no positive row", "no group has a positive row")
+    return finalize_group_mean(state, "no positive row", "no group has a positive row")
 
 
 # Calls with their values, worked out by hand.

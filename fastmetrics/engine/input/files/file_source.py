@@ -303,7 +303,7 @@ class FileSource(Source):
     def _read_groups_of(
         self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None
     ) -> Iterator[pa.RecordBatch]:
-        """The batches of neighbouring row groups; snapshots of tables find the columns of a file in another way."""
+        """The batches of neighboring row groups; snapshots of tables find the columns of a file in another way."""
         fields = [field for field in schema if is_read_from(file, field.name)]
         in_file = self._schema_in_file(file, fields)
         options: dict[str, Any] = {}

@@ -25,7 +25,7 @@ from fastmetrics.engine.input.files.block_cache import PlacedReader
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.temporary_copy import TemporaryCopy
 
-FIRST_BYTES = 1 << 16  # of a file, from which its format is recognised
+FIRST_BYTES = 1 << 16  # of a file, from which its format is recognized
 MOST_IN_MEMORY = 64 << 20  # of a stream that is stored
 COPIED_AT_ONCE = 1 << 20
 WAIT_MILLISECONDS = 200

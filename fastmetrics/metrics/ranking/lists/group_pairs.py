@@ -56,7 +56,7 @@ class GroupPairs(NamedTuple):
         return GroupPairs(self.keys.take(order), self.class_rows.take(order, axis=0), self.wins[order], weights)
 
     def segment(self, where: slice) -> GroupPairs:
-        """A range of neighbouring groups."""
+        """A range of neighboring groups."""
         weights = None if self.group_weights is None else self.group_weights[where]
         return GroupPairs(self.keys.take(where), self.class_rows[where], self.wins[where], weights)
 

@@ -118,7 +118,7 @@ class DictionaryIds(NamedTuple):
 
 
 class QuerySegments(NamedTuple):
-    """Segments of neighbouring rows of one query. Segment i starts at row starts[i]. A query may have several."""
+    """Segments of neighboring rows of one query. Segment i starts at row starts[i]. A query may have several."""
 
     starts: np.ndarray
     ids: TextIds

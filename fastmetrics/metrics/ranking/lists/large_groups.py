@@ -1,7 +1,7 @@
 """The ranked list of a group that does not fit in memory: only its graded rows are loaded.
 
 A graded row has a grade other than zero. Rows of grade zero are read block by block and only counted: how many lie
-between two neighbouring scores of graded rows, and how many tie with one (`count_between_pivots`, threshold_sweep.pyx).
+between two neighboring scores of graded rows, and how many tie with one (`count_between_pivots`, threshold_sweep.pyx).
 Graded rows are few in most large groups: a user with a million impressions clicked on few of them.
 """
 

@@ -39,7 +39,7 @@ class ListTable(NamedTuple):
         return ListTable(self.keys.take(order), values, self.counts[order], weights, self.measure_index)
 
     def segment(self, where: slice) -> ListTable:
-        """A range of neighbouring groups."""
+        """A range of neighboring groups."""
         weights = None if self.weights is None else self.weights[where]
         return ListTable(self.keys.take(where), self.values[:, where], self.counts[where], weights, self.measure_index)
 

@@ -1,4 +1,4 @@
-"""Runs of retrieval systems against relevance judgements (qrels): reading, joining, evaluating and comparing.
+"""Runs of retrieval systems against relevance judgments (qrels): reading, joining, evaluating and comparing.
 
 Users reach its public functions through `fastmetrics`. It imports `metrics.ranking.lists`, `_core` and `_kernels`.
 

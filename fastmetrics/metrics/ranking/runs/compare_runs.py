@@ -157,7 +157,7 @@ def compare_runs(
 
     Notes
     -----
-    Queries without a judgement are left out; `notes` lists them and the missing queries. Values of a query that differ
+    Queries without a judgment are left out; `notes` lists them and the missing queries. Values of a query that differ
     by less than 1e-12 are tied. With one query there is no interval. If no query differs, p is 1.
 
     Examples

@@ -51,7 +51,7 @@ def evaluate_ranking(
     sample_weight: Mapping[Any, float] | None = None,
     n_threads: int | None = None,
 ) -> RankingResult:
-    """Evaluate a run, the items that a system retrieved, against relevance judgements in a second table (qrels).
+    """Evaluate a run, the items that a system retrieved, against relevance judgments in a second table (qrels).
 
     The items of a query are ranked by score. Their relevance is looked up by query and item; ids match exactly. A value
     is the mean over queries: sum_q w_q m_q / sum_q w_q (w = 1 without `sample_weight`), as in trec_eval (NIST; E. M.
@@ -97,7 +97,7 @@ def evaluate_ranking(
     -------
     RankingResult
         Has ``values`` (metric string to float; also ``result["ndcg@10"]``), ``per_query``, ``coverage`` and
-        ``signature(metric)``. Queries of the run without a judgement are left out and counted in the coverage.
+        ``signature(metric)``. Queries of the run without a judgment are left out and counted in the coverage.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def evaluate_ranking(
 
     Notes
     -----
-    Retrieved items without a judgement count as not relevant. Relevant items that were not retrieved count in the
+    Retrieved items without a judgment count as not relevant. Relevant items that were not retrieved count in the
     denominators and in the ideal list.
 
     Examples

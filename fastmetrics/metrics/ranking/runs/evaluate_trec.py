@@ -205,7 +205,7 @@ def evaluate_trec(
     """Evaluate a TREC run against its qrels, with the metrics, definitions and output of trec_eval.
 
     Items are ranked by score, descending; items of equal score by their ids, descending by bytes. The rank in the file
-    is not used. Queries that both files have are evaluated, in the order of their bytes. Items without a judgement are
+    is not used. Queries that both files have are evaluated, in the order of their bytes. Items without a judgment are
     not relevant (bpref leaves them out). Relevant items that were not retrieved count. A query without a relevant item
     has 0 everywhere and counts in the means. Means are sums in the order of queries, divided once, so that the fourth
     decimal is that of trec_eval.
@@ -216,7 +216,7 @@ def evaluate_trec(
     Parameters
     ----------
     qrels : path or TrecQrels
-        The judgements. For many runs, pass the result of `read_qrels`: the file is then read once.
+        The judgments. For many runs, pass the result of `read_qrels`: the file is then read once.
     run : path or TrecRun
         The items that a system retrieved. For many evaluations of one file, pass the result of `read_run`.
     metrics : str or sequence of str, optional
@@ -231,7 +231,7 @@ def evaluate_trec(
     max_per_query : int or None
         Evaluate only the first so many items of each query (trec_eval's -M).
     judged_only : bool
-        Remove items without a judgement from the ranking (trec_eval's -J).
+        Remove items without a judgment from the ranking (trec_eval's -J).
     collection_size : int or None
         The number of items of the collection, for the fourth parameter of ``utility`` (trec_eval's -N).
     n_threads : int, optional
@@ -389,7 +389,7 @@ def query_segments(file: TrecFile) -> QuerySegments:
 
 
 def qrels_by_query(qrels: TrecQrels, n_threads: int) -> RowsByQuery:
-    """The judgements grouped by query; computed once for all runs. All negative relevances are UNJUDGED."""
+    """The judgments grouped by query; computed once for all runs. All negative relevances are UNJUDGED."""
     if qrels._rows_by_query is None:
         relevance = np.where(qrels.relevance < 0, UNJUDGED, qrels.relevance)
         qrels._rows_by_query = group_by_query(query_segments(qrels), qrels.item, relevance, qrels.path, n_threads)

@@ -1,4 +1,4 @@
-"""Measures of trec_eval that need the grade of every rank, also of items without a judgement.
+"""Measures of trec_eval that need the grade of every rank, also of items without a judgment.
 
 `_kernels/ranking/list_measures.pxd` ranks only rows with a gain, which most measures need. Here all rows of all lists
 are in the order of rank, as one array, and a measure is a few passes over it.
@@ -16,7 +16,7 @@ from fastmetrics._kernels.ranking import list_means
 from fastmetrics.metrics.ranking.lists.ids import TextIds
 from fastmetrics.metrics.ranking.lists.list_measures import Lists
 
-# Grades of items that have no relevance: without a judgement, and with a negative one.
+# Grades of items that have no relevance: without a judgment, and with a negative one.
 NOT_IN_POOL, UNJUDGED = -1.0, -2.0
 INFERRED_EPSILON = 0.00001  # of infAP's expected precision
 GREATEST_DIGIT = 9  # greater grades have one character in a relstring
@@ -79,7 +79,7 @@ class IdealGains:
 class GradedRankings:
     """The grades of all lists in the order of rank: by score, then by item, both descending.
 
-    A grade is NOT_IN_POOL without a judgement, and UNJUDGED with a negative one. `level` is the least grade of a
+    A grade is NOT_IN_POOL without a judgment, and UNJUDGED with a negative one. `level` is the least grade of a
     relevant item. A measure is an array with a value for every list.
     """
 
@@ -111,7 +111,7 @@ class GradedRankings:
         return np.bincount(self.list_of_judged[self.judged_grades >= self.level], minlength=self.n_lists)
 
     def relevance_strings(self, length: int) -> np.ndarray:
-        """A character for each of the first items: its grade, > above 9, - without judgement, . if that is negative."""
+        """A character for each of the first items: its grade, > above 9, - without judgment, . if that is negative."""
         is_shown = self.rows.places < length
         grades = self.grades[is_shown]
         digits = ord("0") + np.clip(grades, 0, GREATEST_DIGIT)
@@ -149,7 +149,7 @@ class GradedRankings:
         return logits
 
     def unjudged_share(self, k: int) -> np.ndarray:
-        """Items without a judgement among the first k, divided by k."""
+        """Items without a judgment among the first k, divided by k."""
         return self.rows.sums((self.grades < 0) & (self.rows.places < k)) / k
 
     def rank_biased_precision(self, p: float) -> np.ndarray:
@@ -160,7 +160,7 @@ class GradedRankings:
         return (1 - p) * self.rows.sums(gains * self.powers(p)[self.rows.places])
 
     def rank_biased_residual(self, p: float) -> np.ndarray:
-        """How much rbp can grow by items without a judgement and items not retrieved; 0 if all retrieved are judged."""
+        """How much rbp can grow by items without a judgment and items not retrieved; 0 if all retrieved are judged."""
         powers = self.powers(p)
         unjudged = self.rows.sums(np.where(self.grades < 0, powers[self.rows.places], 0.0))
         return np.where(unjudged > 0, powers[self.rows.sizes] + (1 - p) * unjudged, 0.0)

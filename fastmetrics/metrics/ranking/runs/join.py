@@ -82,7 +82,7 @@ class JoinedLists(NamedTuple):
 
 
 def find_segment_starts(query: Ids | DictionaryIds, n_threads: int) -> np.ndarray:
-    """The first row of every segment. A segment is a run of neighbouring rows of one query."""
+    """The first row of every segment. A segment is a run of neighboring rows of one query."""
     rows = query.rows
     starts = np.empty(rows, np.int64)
     edges = [*range(0, rows, ROWS_PER_CHUNK), rows]
@@ -133,7 +133,7 @@ def match_queries(run: RowsByQuery, qrels: RowsByQuery) -> np.ndarray:
 def join_run(run: RowsByQuery, qrels: RowsByQuery, *, missing: str = "zero", n_threads: int = 1) -> JoinedLists:
     """Join a run with its qrels.
 
-    Queries of the run without a judgement are left out and counted. A judged query without a row in the run is an empty
+    Queries of the run without a judgment are left out and counted. A judged query without a row in the run is an empty
     list (missing="zero"), is left out ("drop"), or is an error ("raise").
 
     Raises

@@ -85,7 +85,7 @@ class RankingResult(NamedValues[float]):
         for each metric.
     coverage : dict
         ``queries`` (the number that the means are over), ``queries_in_both``, ``queries_unjudged`` (in the run without
-        a judgement: left out), ``queries_missing`` (judged, but not in the run), the names of the first few of both
+        a judgment: left out), ``queries_missing`` (judged, but not in the run), the names of the first few of both
         (``unjudged``, ``missing``), ``missing_policy``, ``queries_empty`` (without a retrieved item),
         ``queries_without_relevant``, ``retrieved``, ``judged_retrieved``, ``relevant``, ``relevant_retrieved``,
         ``relevant_not_retrieved``, ``tied_pairs`` (of the pairs of a relevant and another retrieved item, the share

@@ -199,7 +199,7 @@ class TrecRun(TrecFile):
 
 
 class TrecQrels(TrecFile):
-    """Relevance judgements, as `read_qrels` returns them: ``query``, ``item`` and ``relevance``.
+    """Relevance judgments, as `read_qrels` returns them: ``query``, ``item`` and ``relevance``.
 
     Examples
     --------

@@ -368,7 +368,7 @@ MEASURE_SETS = {
     "all_trec": tuple(name for name in TREC_MEASURES if name not in NOT_IN_ALL),
     "set": (*OFFICIAL[:5], "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F"),
 }
-# Measures, and sets of measures, of trec_eval that need another format of judgements.
+# Measures, and sets of measures, of trec_eval that need another format of judgments.
 PREFERENCES = (
     "prefs", "all_prefs", "prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret", "prefs_simp",
     "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel", "prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret",
@@ -377,7 +377,7 @@ PREFERENCES = (
 JUDGEMENT_GROUPS = ("qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg")
 OTHER_FORMATS = {
     **dict.fromkeys(PREFERENCES, "preferences (-R prefs, -R qrels_prefs)"),
-    **dict.fromkeys(JUDGEMENT_GROUPS, "groups of judgements (-R qrels_jg)"),
+    **dict.fromkeys(JUDGEMENT_GROUPS, "groups of judgments (-R qrels_jg)"),
 }
 
 

@@ -243,7 +243,7 @@ def read_segments(
     Parameters
     ----------
     source : str, path-like or binary file object
-        A file, plain or compressed by gzip (recognised by its first bytes, not by its name), or an open one such as
+        A file, plain or compressed by gzip (recognized by its first bytes, not by its name), or an open one such as
         ``sys.stdin.buffer``. A plain file is read from disk and must not be changed while it is in use. Compressed
         content and content of a pipe is copied: up to 64 MB to memory, beyond that to a temporary file.
     name : str, optional

@@ -137,7 +137,7 @@ class Segments:
         return TextBlock(points, offsets, segments)
 
     def allocate_bounds(self, rows: int, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
-        """Return uninitialised arrays for the offsets and segments of a block of `rows` segments."""
+        """Return uninitialized arrays for the offsets and segments of a block of `rows` segments."""
         n_texts = rows * len(self.streams)
         return scratch.array("offsets", np.int64, n_texts + 1), scratch.array("segments", np.int64, rows + 1)
 

@@ -1,4 +1,4 @@
-"""Tercom's normalisation of texts, an option of TER. It is rarely used, so it runs in Python, one text at a time."""
+"""Tercom's normalization of texts, an option of TER. It is rarely used, so it runs in Python, one text at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CJK = "\u4e00-\u9fff\u3400-\u4dbf\u31c0-\u31ef\u2e80-\u2eff\u3300-\u33ff\uf900-\
 
 
 class Normaliser:
-    """Normalises texts as Tercom does, with its options."""
+    """Normalizes texts as Tercom does, with its options."""
 
     def __init__(self, normalized: bool, no_punct: bool, asian_support: bool) -> None:
         substitutions = list(SUBSTITUTIONS) if normalized else []
@@ -43,7 +43,7 @@ class Normaliser:
         self.substitutions = [(re.compile(pattern), replacement) for pattern, replacement in substitutions]
 
     def normalise(self, text: str) -> str:
-        """Return one text normalised. It was lower-cased before, if it has to be."""
+        """Return one text normalized. It was lower-cased before, if it has to be."""
         text = text.rstrip()
         if self.normalized and text:
             text = text.replace("\n-", "").replace("\n", " ")
@@ -55,7 +55,7 @@ class Normaliser:
         return text
 
     def normalise_block(self, block: TextBlock) -> TextBlock:
-        """Return a block of normalised texts. References are normalised twice, as in sacrebleu.
+        """Return a block of normalized texts. References are normalized twice, as in sacrebleu.
 
         The second pass has an effect: "'s " is split from a word only if a space follows it. In "John's." the full stop
         follows, and the first pass splits that off; the second pass then splits "'s". Hypotheses keep "John's".
