@@ -30,7 +30,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         "extend",
         ("metric", "RowStatistic", "GroupStatistic", "ScoreRangeStatistic", "GroupKeyStatistic", "Kind", *(
             "Binary", "Category", "Key", "Real", "NonNegative", "Positive", "Probability", "Text", "Vector",
-        ), "Columns", "Value", "divide", "exact_sum", "cumulative_sums", "finalise_group_mean"),
+        ), "Columns", "Value", "divide", "exact_sum", "cumulative_sums", "finalize_group_mean"),
     ),
     "Checks of metrics": ("testing", ("check_metric", "metric_checks", "check_function", "function_checks")),
 }  # fmt: skip
