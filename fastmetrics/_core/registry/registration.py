@@ -175,6 +175,7 @@ def metric(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import fastmetrics as fm
     >>> from fastmetrics.extend import Real, RowStatistic, divide, metric
     >>> class Powers(RowStatistic):
@@ -187,7 +188,7 @@ def metric(
     ...         self.power = power
     ...
     ...     def terms(self, columns):
-    ...         return {"errors": abs(columns.label - columns.score) ** self.power, "rows": 1}
+    ...         return {"errors": abs(columns.label - columns.score) ** self.power, "rows": np.ones(columns.rows)}
     >>> @metric(
     ...     "power_error", exchange="none", statistics=lambda power: (Powers(power),), parameters={"power": 1.0},
     ...     checks={"power": (1.0, 2.0, 4.0)}, roles={"label": Real(), "score": Real()}, direction="minimize",
