@@ -8,6 +8,7 @@ The checkout that this file is in is read, and its kernels must be built. A modu
 """
 
 import argparse
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -43,6 +44,8 @@ def main() -> int:
             path.write_text(text, encoding="utf-8", newline="\n")
     if check and differing:
         print("type: python tools/generate.py")
+    elif any(path.suffix == ".py" for path in differing):
+        return subprocess.run([sys.executable, __file__], check=False).returncode  # pages read the new docstrings
     return int(check and bool(differing))
 
 
