@@ -261,6 +261,8 @@ def accumulators(case: MetricCase) -> None:
 
 def intervals(case: MetricCase) -> None:
     """An interval by groups depends on the rows alone, and its ends are in order."""
+    if case.parsed.no_interval is not None:
+        raise DoesNotApply(f"it has no interval: {case.parsed.no_interval}")
     options: dict[str, Any] = {"ci": 0.9, "replicates": 8, "unit": "group"}
     report = case.evaluate(case.log, **options)
     for result in report.results:

@@ -178,7 +178,7 @@ class TestEdges:
         assert_raises(ValueError, "y_score has a null at row 1", getattr(fm, name), tables[0], holes)
 
     def test_threads_that_are_none(self, name):
-        for wrong in (0, -1, 1.5, True, "two"):
+        for wrong in (0, -2, 1.5, True, "two"):
             assert_raises(ValueError, "n_threads", getattr(fm, name), [[0, 1]], [[0.1, 0.2]], n_threads=wrong)
 
     def test_the_fast_path_for_small_input_equals_the_general_path(self, name):
