@@ -6,6 +6,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.columns.row_blocks import SLICE, score_name, slice_columns
+from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.resampling.resampling_units import find_unit_buckets
 from fastmetrics.distributed.moved_rows import code_names
@@ -53,7 +54,7 @@ def test_scores_that_several_sources_have_are_counted_once():
 
 
 def score_range(sets=SETS):
-    return ScoreRange(GroupingSets(("channel", "day") if sets else (), sets), None)
+    return ScoreRange(BlockStore(1, None), GroupingSets(("channel", "day") if sets else (), sets))
 
 
 def add(rows, values, codes):

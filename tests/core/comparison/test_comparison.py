@@ -16,7 +16,8 @@ from support.cases import assert_raises, each_case
 def comparison_of(**options):
     return Comparison(
         [
-            Difference("auc", "a", "b", 0.5, 0.75, pvalue=0.01, interval=(0.2, 0.3), won=3, lost=1, tied=0, n_units=4),
+            Difference("auc", "a", "b", 0.5, 0.75, pvalue=0.01, interval=(0.2, 0.3), won=3, lost=1, tied=0, n_units=4,
+                       verdict_interval=(0.2, 0.3), verdict_level=0.95),
             Difference("ndcg@10", "a", "b", 0.5, 0.25, pvalue=0.5),
             Difference("ndcg@10", "a", "c", 0.5, math.nan, reason="no query"),
             Difference("auc", "a", "b", 0.5, 0.5, slice={"country": "NL"}, pvalue=1),

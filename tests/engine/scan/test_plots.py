@@ -159,7 +159,7 @@ def test_fine_bins_of_probabilities_are_the_same_with_weights_and_without():
     statistic.update(plain, Rows(y, p, None))
     statistic.update(weighted, Rows(y, p, np.ones(len(p))))
     assert statistic.rows_per_bin(plain).tolist() == statistic.rows_per_bin(weighted).tolist()
-    assert plain.counts[-2 * statistic.bins :].sum() > 0
+    assert plain.counts[-2 * statistic.n_bins :].sum() > 0
     for one, two in zip(statistic.bin_sums(plain), statistic.bin_sums(weighted), strict=True):
         assert [value >> 52 for value in one[:2]] == [value >> exact.EXPONENT for value in two[:2]]
         assert one[2] / 2**52 == pytest.approx(two[2] / 2**exact.EXPONENT, abs=len(p) * 2.0**-53)

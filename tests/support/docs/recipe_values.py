@@ -451,7 +451,7 @@ def peers():
             Fraction(15, 18),
             stats.somersd([10.0, 30.0, 20.0, 5.0, 5.0], [0.3, 0.9, 0.9, 0.4, 0.1]).statistic,
         ],
-        "A run and its judgements": of_runs(),
+        "A run and its judgments": of_runs(),
         "Wilcoxon's test of pairs that mostly do not differ": [
             stats.wilcoxon([0] * 9 + [1, 2, 3, 4, 5]).pvalue,
             stats.wilcoxon([1, 2, 3, 4, 5]).pvalue,

@@ -34,7 +34,7 @@ WRONG = {
 ALLOWED = (ValueError, TypeError, OverflowError)
 # Functions of texts, files, tables of counts and other functions, and of a few numbers.
 WITHOUT_ARRAYS = {
-    "MetricSpec", "MetricTable", "list_metrics", "trec_metric_names", "read_qrels", "read_run", "evaluate_trec",
+    "list_metrics", "trec_metric_names", "read_qrels", "read_run", "evaluate_trec",
     "read_segments",
     "corpus_bleu", "sentence_bleu", "corpus_chrf", "sentence_chrf", "compare_texts", "corpus_meteor", "sentence_meteor",
     "corpus_nist", "sentence_nist", "rouge_score", "segment_statistics", "corpus_ter", "sentence_ter", "tokenize",
