@@ -16,6 +16,7 @@ def answer_to_unknown(option: str, known: Sequence[str], command: str) -> str:
     near = [options[name] for name in meant(word, options)]
     if "--output" in near and word in WITH_FILES:
         return f"there is no option {option}; to write a file type -o report.{word}"
+    near = near or [own for own in known if option.startswith("--") and own.startswith(f"{option}-")]
     near = near or [name for name in close_matches(option, known, cutoff=0.6) if name.startswith("--")]
     if near:
         return f"there is no option {option}; did you mean {' or '.join(near[:MOST])}?"

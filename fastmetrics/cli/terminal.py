@@ -43,7 +43,8 @@ def show_usage_error(error: Any) -> None:
 
         rich_utils.rich_format_error(error)
     else:
-        standard_error().print(Text.assemble(("error:", "bold red"), " ", one_line(error.format_message())))
+        message = one_line(error.format_message()).replace(": Value error, ", ": ")  # pydantic's words
+        standard_error().print(Text.assemble(("error:", "bold red"), " ", message))
 
 
 def is_for_people() -> bool:

@@ -355,11 +355,22 @@ def test_what_is_given_twice_is_wrong_usage(folder, command):
     ("compare", "--control", "--baseline"), ("compare", "--assert", "--fail-if"), ("trec", "--measure", "--metrics"),
     ("trec", "--significance", "--compare"), ("bleu", "--silent", "--quiet"), ("coco", "--jobs", "--threads"),
     ("list", "--module", "--plugin"), ("evaluate", "--lable", "--label"), ("doctor", "--as-json", "--json"),
+    ("voc", "--iou", "--iou-threshold"), ("evaluate", "--ci-m", "--ci-method"),
 ])  # fmt: skip
 def test_unknown_options_are_answered_by_the_one_that_is_meant(folder, command, option, meant):
     done = run(command, option, folder=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch(rf"error: there is no option {option}; .*{re.escape(meant)}.*\n", done.stderr), done.stderr
+
+
+@each_case(("command", "line"), [
+    ("coco", "t.json f.json --iou-type mask"), ("bleu", "ref.txt -tok intll"), ("bleu", "ref.txt -w x"),
+])  # fmt: skip
+def test_a_bad_value_is_told_without_words_of_libraries(folder, command, line):
+    done = run(command, *line.split(), folder=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Invalid value for" in done.stderr
+    assert "Value error" not in done.stderr
 
 
 def test_names_of_the_table_of_words_exist():

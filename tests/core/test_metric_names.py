@@ -60,6 +60,21 @@ def test_wrong_metric_is_an_error(make, error, message):
         make()
 
 
+@pytest.mark.parametrize(
+    "inside", ["topk=3", "k=3", "cutoff=3", "top_n = 3", "3", "topk=3, average=micro", "average=micro, k=3"]
+)
+@pytest.mark.parametrize("name", ["hr", "hit_rate"])
+def test_the_cutoff_to_write_is_the_number_that_was_typed(name, inside):
+    with pytest.raises(ValueError, match=f"^metric '{name}' needs a cutoff: write {name}@3$"):
+        parse(f"{name}({inside})")
+
+
+@pytest.mark.parametrize("inside", ["", "topk=0", f"topk={10**30}", "topk=3.5", "other=3"])
+def test_what_is_no_cutoff_is_not_advised(inside):
+    with pytest.raises(ValueError, match=r"needs a cutoff: write hr@10$"):
+        parse(f"hr({inside})")
+
+
 def test_metrics_stand_where_strings_may():
     gauc, of_pairs = fm.Metric.gauc(), fm.Metric.gauc(weight="pairs")
     columns = {"label": "click", "score": "pctr", "group": "user"}

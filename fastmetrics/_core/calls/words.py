@@ -105,6 +105,7 @@ IDEAS = {
     "digits": "precision decimals round ndigits",
     "width": "precision decimals round digits",
     "json": "as_json",
+    "delimiter": "sep separator delim field_separator",
     "format": "style layout output_format",
     "compare": "significance test",
     "rows": "n_rows number size n",

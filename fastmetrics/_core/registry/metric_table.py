@@ -10,7 +10,7 @@ from fastmetrics._core.metric_spec import EXCHANGES, MetricSpec
 from fastmetrics._core.registry.parsed_metric import parse
 from fastmetrics._core.registry.registration import known_specs, load_plugins
 from fastmetrics._core.results.table_columns import TableColumn
-from fastmetrics._core.results.table_rows import NamedValues, TableRow
+from fastmetrics._core.results.table_rows import NamedValues, TableRow, refuse_place
 from fastmetrics._core.suggestions import suggest
 from fastmetrics._core.types.options import Exchange
 from fastmetrics._core.upper_layers import render
@@ -65,6 +65,7 @@ class MetricTable(NamedValues[MetricSpec]):
         return self._entries.values()
 
     def __getitem__(self, name: str) -> MetricSpec:
+        refuse_place(name, type(self).__name__)
         try:
             found = entry_of(name)
         except ValueError as error:

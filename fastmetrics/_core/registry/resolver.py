@@ -10,11 +10,13 @@ import re
 from collections.abc import Mapping
 
 from fastmetrics._core import upper_layers
+from fastmetrics._core.calls.words import meant
 from fastmetrics._core.metric_spec import REQUIRED, MetricSpec
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF, METRIC_STRING, read_keywords
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import registration
 from fastmetrics._core.registry.arguments import (
+    CUTOFF_WORD,
     column_roles,
     known_words,
     parameters_of,
@@ -139,7 +141,16 @@ def find(spelling: Spelling) -> tuple[MetricSpec, tuple[str, ...]] | None:
 
 
 def ask_for_cutoff(typed: Spelling, name: str) -> str:
-    return f"metric {show(typed)} needs a cutoff: write {name}@{USUAL_CUTOFF}"
+    cutoff = typed_cutoff(typed._replace(cutoff=number_in(typed.inside)))
+    return f"metric {show(typed)} needs a cutoff: write {name}@{cutoff}"
+
+
+def number_in(inside: str) -> str | None:
+    """The number that was typed as an option, "(3)" or "(topk=3)", where a cutoff is meant."""
+    for word, number in re.findall(r"(?:^|,)\s*(?:(\w+)\s*=\s*)?([0-9]+)\s*(?=,|$)", inside):
+        if word in ("", CUTOFF_WORD) or meant(word, [CUTOFF_WORD]):
+            return str(number)
+    return None
 
 
 def show(typed: Spelling) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmetrics._core.results.json_results import as_json_value
 from fastmetrics._core.results.table_columns import TableColumn, python_values
-from fastmetrics._core.results.table_rows import Tabular
+from fastmetrics._core.results.table_rows import Tabular, refuse_place
 from fastmetrics._core.upper_layers import render
 
 MAX_LISTED_ROWS = 10
@@ -29,6 +29,7 @@ class ColumnTable(Tabular):
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def __getitem__(self, column: str) -> np.ndarray:
+        refuse_place(column, type(self).__name__)
         if column not in self.columns:
             raise KeyError(f"no column {column!r} in this table; it has {', '.join(self.columns)}")
         return self.columns[column]

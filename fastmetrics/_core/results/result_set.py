@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
+from fastmetrics._core.columns.validation import check_integer
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.results.json_results import as_json_value, read_document, restored
-from fastmetrics._core.results.table_rows import TableRow, Tabular, row_class
+from fastmetrics._core.results.table_rows import TableRow, Tabular, refuse_place, row_class
 from fastmetrics._core.upper_layers import ENTRY_POINTS, load, render
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from fastmetrics._core.registry import Metric
 
 Item = TypeVar("Item")
+MAX_INDENT = 64  # of JSON
 MAX_CHOICES = 10  # in the message of a look-up
 MOST_ROWS_OF_REPR = 100
 
@@ -145,6 +147,7 @@ class ResultSet(Immutable, Tabular, Generic[Item]):
     def _explain_missing(self, metric: object) -> str:
         from difflib import get_close_matches
 
+        refuse_place(metric, self._noun)
         present = self._metrics()
         base_name = re.split(r"[(@]", canonical_metric(str(metric)))[0]
         variants = [name for name in present if re.split(r"[(@]", name)[0] == base_name]
@@ -182,6 +185,9 @@ class ResultSet(Immutable, Tabular, Generic[Item]):
         """The content of `to_dict` as strict JSON."""
         import json
 
+        if indent is not None:
+            file = "None for one line; to write a file: path.write_text(result.to_json())"
+            check_integer(indent, "indent", f"an integer from 0 to {MAX_INDENT}, or {file}", 0, MAX_INDENT)
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     @classmethod
@@ -225,6 +231,8 @@ class ResultSet(Immutable, Tabular, Generic[Item]):
         str
             A table, as GitHub shows it.
         """
+        if digits is not None:
+            digits = check_integer(digits, "digits", "an integer from 1 to 17, or None for all digits", 1, 17)
         return str(render("markdown", render(f"{self._noun} document", self, digits)))
 
     def __str__(self) -> str:

@@ -187,6 +187,18 @@ class Tabular:
         return str(render("notebook rows", names, list(self)))
 
 
+def refuse_place(key: object, result: str) -> None:
+    """TypeError for a place, ``result[0]`` or ``result[:3]``, where names are the keys: a list has places."""
+    if isinstance(key, slice):
+        typed = ":".join("" if end is None else repr(end) for end in (key.start, key.stop, key.step))
+        typed = typed if key.step is not None else typed.removesuffix(":")
+    elif isinstance(key, int):
+        typed = repr(key)
+    else:
+        return
+    raise TypeError(f"a {result} is read by names, not by places; list(...)[{typed}] reads by places")
+
+
 class NamedValues(Tabular, Generic[Named]):
     """A table whose first column has names that lead to values: ``result[name]``, ``dict(result)``."""
 
@@ -197,6 +209,8 @@ class NamedValues(Tabular, Generic[Named]):
 
     def __getitem__(self, name: Any) -> Named:
         known = self._named()
+        if isinstance(name, slice) or (name not in known and all(isinstance(own, str) for own in known)):
+            refuse_place(name, type(self).__name__)
         if name not in known:
             raise KeyError(f"no {name!r} in this {type(self).__name__}; it has {', '.join(map(str, known))}")
         return known[name]

@@ -110,7 +110,7 @@ def read_gate(text: str) -> Gate:
     try:
         metric = None if match["metric"] == ANYTHING and match["verb"] == "worsens" else parse(match["metric"])
     except ValueError as error:
-        raise typer.BadParameter(f"{error}, in {text!r}", param_hint="--fail-if") from error
+        raise typer.BadParameter(f"in {text!r}: {error}", param_hint="--fail-if") from error
     amount = float(match["amount"] or 0)
     if not math.isfinite(amount):
         raise typer.BadParameter(f"the amount of {text!r} is not finite", param_hint="--fail-if")

@@ -74,7 +74,7 @@ def read_value_gate(text: str, model_role: str) -> ValueGate:
     try:
         metric = repr(parse(match["metric"], (model_role,)))
     except ValueError as error:
-        raise typer.BadParameter(f"{error}, in {text!r}", param_hint="--fail-if") from error
+        raise typer.BadParameter(f"in {text!r}: {error}", param_hint="--fail-if") from error
     amount = float(match["amount"])
     if not math.isfinite(amount):
         raise typer.BadParameter(f"the number of {text!r} is not finite", param_hint="--fail-if")

@@ -156,6 +156,20 @@ def test_libraries_have_the_same_columns_and_rows(result):
     assert result._repr_html_().count("<tr") > min(len(rows), 3)
 
 
+PLACES = [(0, "0"), (-1, "-1"), (slice(3), ":3"), (slice(1, None), "1:"), (slice(0, 4, 2), "0:4:2")]
+
+
+@pytest.mark.parametrize(("place", "typed"), PLACES)
+def test_places_are_those_of_a_list(result, place, typed):
+    """A result has names: an integer or a slice says so, unless its names are integers."""
+    if isinstance(place, int) and not all(isinstance(own, str) for own in result.keys()):  # noqa: SIM118
+        with pytest.raises(KeyError):
+            result[10**9]
+        return
+    with pytest.raises(TypeError, match=rf"is read by names, not by places; list\(\.\.\.\)\[{typed}\] reads"):
+        result[place]
+
+
 def test_names_lead_to_values(result):
     keys = list(result.keys())
     assert keys
@@ -345,3 +359,18 @@ def test_times_are_times_in_rows_and_dicts(unit):
     assert [line[:10] for line in table.to_csv().splitlines()[1:]] == ["2024-01-01", "2024-01-02"]
     finer = fm.auc_by_group(LOG["click"], LOG["score"], LOG["day"].astype("datetime64[ns]") + np.timedelta64(1, "ns"))
     assert finer.to_csv().splitlines()[1].startswith("2024-01-01T00:00:00.000000001,")
+
+
+@pytest.mark.parametrize("digits", [0, -1, 18, "4", 2.5, True])
+def test_digits_of_markdown_are_a_count(digits):
+    report = fm.evaluate(LOG, "auc", label="click", score="score")
+    with pytest.raises(ValueError, match=r"^digits must be an integer from 1 to 17, or None for all digits; found "):
+        report.to_markdown(digits)
+
+
+@pytest.mark.parametrize("indent", ["report.json", -1, 65, 2.5])
+def test_indent_of_json_is_a_count_and_no_path(indent):
+    report = fm.evaluate(LOG, "auc", label="click", score="score")
+    with pytest.raises(ValueError, match=r"^indent must be an integer from 0 to 64, .*to write a file: path\.write"):
+        report.to_json(indent)
+    assert report.to_json(0).startswith('{\n"')

@@ -396,3 +396,23 @@ class TestBadOptions:
     def test_box_of_columns(self):
         truth = {"image": [1], "category": [1], "box": [[0, 0, 9, 9]]}
         assert_raises(OptionError, r"^box must be one of", fm.coco_map, truth, truth | {"score": [1]}, box="cxcywh")
+
+
+def test_categories_of_a_file_are_listed_by_id_or_name():
+    truth = {
+        "images": [{"id": 1}],
+        "categories": [{"id": 7, "name": "cat"}, {"id": 8, "name": "dog"}, {"id": 9}],
+        "annotations": [
+            {"id": 1, "image_id": 1, "category_id": 7, "bbox": [0, 0, 40, 40], "area": 1600, "iscrowd": 0},
+            {"id": 2, "image_id": 1, "category_id": 8, "bbox": [50, 50, 20, 20], "area": 400, "iscrowd": 0},
+        ],
+    }
+    found = [{"image_id": 1, "category_id": 7, "bbox": [0, 0, 40, 38], "score": 0.9}]
+    by_id = fm.coco_map(truth, found, categories=[7])
+    assert fm.coco_map(truth, found, categories=["cat"]) == by_id
+    assert by_id.map > fm.coco_map(truth, found, categories=["cat", "dog"]).map
+    assert fm.coco_map(truth, found, categories=["dog", "cat"]) == fm.coco_map(truth, found, categories={7, 8})
+    for unknown in (["cta"], [7, 10], [1]):
+        message = r"which is no category of ground_truth; it has 7 \(cat\), 8 \(dog\), 9"
+        with pytest.raises(ValueError, match=rf"^categories has {unknown[-1]!r}, {message}"):
+            fm.coco_map(truth, found, categories=unknown)

@@ -141,7 +141,7 @@ def check_delimiter(data: Any, options: TextOptions) -> None:
                 given["decimal_point"] = ","
                 typed += " --decimal-point ,"
             raise pa.ArrowInvalid(
-                f"its fields are divided by {shown!r}, not by {delimiter.decode()!r}: format_options={given}, or "
+                f"Its fields are divided by {shown!r}, not by {delimiter.decode()!r}: format_options={given}, or "
                 f"{typed}"
             )
 

@@ -73,8 +73,8 @@ def read_format_options(format_name: str, options: Mapping[str, Any] | None) -> 
         if name not in known:
             near = difflib.get_close_matches(str(name), CSV_OPTIONS, n=1)
             has = f"its options are {', '.join(known)}" if known else "it has none"
-            question = f"; did you mean {near[0]!r}" if near and near[0] in known else ""
-            raise ValueError(f"format_options: {format_name} has no option {name!r}{question}; {has}")
+            tail = f"did you mean {near[0]!r}? I{has[1:]}" if near and near[0] in known else has
+            raise ValueError(f"format_options: {format_name} has no option {name!r}; {tail}")
     if not known:
         return TextOptions()
     quoting = Quoting()

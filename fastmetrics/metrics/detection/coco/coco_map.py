@@ -91,7 +91,8 @@ def coco_map(
         Names and bounds (both included) of the areas of objects; `map` uses the first range. By default ``all``,
         ``small`` (up to 32^2), ``medium`` (32^2 to 96^2) and ``large``.
     categories, images : array-like, optional
-        The ids to evaluate; by default all ids of the file or, for columns, all ids that occur.
+        The ids to evaluate; by default all ids of the file or, for columns, all ids that occur. Categories of a file
+        may be listed by their names.
     class_agnostic : bool
         Treat all categories as one: pycocotools' useCats = 0.
     box : {"xywh", "xyxy"}

@@ -48,6 +48,7 @@ DOCUMENT_KEYS = ("images", "annotations", "categories")
 ANNOTATION_FIELDS = {"id": ID, "image_id": ID, "category_id": ID, "iscrowd": INTEGER}
 RESULT_FIELDS = {"image_id": ID, "category_id": ID, "score": NUMBER}
 ANNOTATIONS_NAME = "ground_truth['annotations']"
+MAX_LISTED = 10  # categories in an error
 
 
 class EvaluatedIds(NamedTuple):
@@ -57,7 +58,6 @@ class EvaluatedIds(NamedTuple):
     categories: np.ndarray
     images_listed: bool
     categories_listed: bool
-
 
 def read_dataset(
     ground_truth: Any,
@@ -105,14 +105,14 @@ def read_annotations(
     all_images = read_unique_ids(image_records, "ground_truth['images']")
     category_records = as_records(truth["categories"], {"id": ID, "name": ANY}, "ground_truth['categories']")
     all_categories = read_unique_ids(category_records, "ground_truth['categories']")
+    names = dict(zip(all_categories.tolist(), category_records.values("name"), strict=True))
     ids = EvaluatedIds(
         sorted_ids(all_images) if images is None else check_id_list(images, "images"),
-        sorted_ids(all_categories) if categories is None else check_id_list(categories, "categories"),
+        sorted_ids(all_categories) if categories is None else listed_categories(categories, names),
         images is not None,
         categories is not None,
     )
     sizes = read_sizes(image_records, find_indices(all_images, ids.images), len(ids.images)) if with_masks else None
-    names = dict(zip(all_categories.tolist(), category_records.values("name"), strict=True))
     ground_truth = read_ground_truth(truth["annotations"], ids, sizes, with_areas, n_threads)
     return Dataset(
         ids.images,
@@ -129,6 +129,18 @@ def read_annotations(
             )
         ),
     )  # fmt: skip
+
+
+def listed_categories(listed: Any, names: Mapping[Any, Any]) -> np.ndarray:
+    """The ids of the categories that the caller lists, by id or by name."""
+    ids = {name: each for each, name in names.items() if isinstance(name, str)}
+    found = []
+    for each in check_id_list(listed, "categories").tolist():
+        if each not in names and each not in ids:
+            known = ", ".join(f"{own!r} ({name})" for own, name in list(names.items())[:MAX_LISTED])
+            raise ValueError(f"categories has {each!r}, which is no category of ground_truth; it has {known}")
+        found.append(each if each in names else ids[each])
+    return check_id_list(found, "categories")
 
 
 def is_coco(data: Any) -> bool:

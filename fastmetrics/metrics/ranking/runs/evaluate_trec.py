@@ -13,7 +13,7 @@ from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.results.table_columns import TableColumn
-from fastmetrics._core.results.table_rows import NamedValues
+from fastmetrics._core.results.table_rows import NamedValues, refuse_place
 from fastmetrics.metrics.ranking.lists.ids import QuerySegments, TextIds
 from fastmetrics.metrics.ranking.lists.list_measures import (
     JUDGED,
@@ -108,6 +108,7 @@ class TrecResult(NamedValues[Value]):
         self.unjudged = tuple(unjudged)
 
     def __getitem__(self, name: str) -> Value:
+        refuse_place(name, type(self).__name__)
         if name in self.summary:
             return self.summary[name]
         try:

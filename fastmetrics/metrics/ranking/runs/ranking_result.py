@@ -17,7 +17,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric, Metrics
 from fastmetrics._core.results.column_table import ColumnTable, format_cell
 from fastmetrics._core.results.table_columns import TableColumn
-from fastmetrics._core.results.table_rows import NamedValues
+from fastmetrics._core.results.table_rows import NamedValues, refuse_place
 from fastmetrics._core.upper_layers import render
 from fastmetrics.metrics.ranking.lists import list_measures
 from fastmetrics.metrics.ranking.lists.ids import DictKeys, Ids, docid_order, no_ids
@@ -116,6 +116,7 @@ class RankingResult(NamedValues[float]):
         return self._table
 
     def __getitem__(self, metric: str) -> float:
+        refuse_place(metric, type(self).__name__)
         return self.values[self._find(metric)]
 
     def __contains__(self, metric: object) -> bool:

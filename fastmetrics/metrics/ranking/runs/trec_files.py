@@ -23,7 +23,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.results.table_columns import TableColumn
-from fastmetrics._core.results.table_rows import Tabular
+from fastmetrics._core.results.table_rows import Tabular, refuse_place
 from fastmetrics._kernels.formats import trec_files
 from fastmetrics.metrics.ranking.lists.ids import TextIds
 
@@ -86,6 +86,7 @@ class TrecFile(Tabular):
 
     def __getitem__(self, column: str) -> np.ndarray:
         """A column: ids as an array of strings, values as numbers."""
+        refuse_place(column, type(self).__name__)
         if column not in self.keys():
             raise KeyError(f"no column {column!r} in {self.path}; it has {', '.join(self.keys())}")
         return self.values if column == self._value_name else np.array(getattr(self, column).to_list(), dtype=object)

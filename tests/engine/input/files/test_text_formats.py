@@ -78,7 +78,7 @@ def test_types_of_columns(name, tmp_path):
 @each_case(
     "name, options, message",
     [
-        ("csv", {"delimeter": ";"}, r"csv has no option 'delimeter'; did you mean 'delimiter'; its options are delim"),
+        ("csv", {"delimeter": ";"}, r"csv has no option 'delimeter'; did you mean 'delimiter'\? Its options are delim"),
         ("parquet", {"delimiter": ";"}, r"parquet has no option 'delimiter'; it has none"),
         ("jsonl", {"delimiter": ";"}, r"jsonl has no option 'delimiter'; its options are column_types, encoding"),
         ("csv", {"delimiter": ";;"}, r"delimiter must be one ASCII character; found ';;'"),

@@ -259,7 +259,7 @@ def test_compressed_files(suffix, tmp_path):
 def test_another_delimiter_is_named(name, content, given, tmp_path):
     path = write(tmp_path, content, name)
     typed = ".*".join(f"--{option.replace('_', '-')} " for option in given)
-    message = rf"{name} cannot be read.*its fields are divided by '.*format_options=.{{1,2}}'delimiter': .*{typed}"
+    message = rf"{name} cannot be read.*Its fields are divided by '.*format_options=.{{1,2}}'delimiter': .*{typed}"
     for options in ({}, {"format_options": {"decimal_point": ","}}):
         assert_raises(ValueError, message, fm.evaluate, path, ["auc"], **COLUMNS, **options)
     assert read(path, ["y", "s"], format_options=given) == {"y": [1, 0], "s": [0.5, 0.25]}
