@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
-from fastmetrics._core.columns.validation import check_integer
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
@@ -187,7 +186,7 @@ class ResultSet(Immutable, Tabular, Generic[Item]):
 
         if indent is not None:
             file = "None for one line; to write a file: path.write_text(result.to_json())"
-            check_integer(indent, "indent", f"an integer from 0 to {MAX_INDENT}, or {file}", 0, MAX_INDENT)
+            check_count(indent, "indent", 0, MAX_INDENT, file)
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     @classmethod
@@ -232,7 +231,7 @@ class ResultSet(Immutable, Tabular, Generic[Item]):
             A table, as GitHub shows it.
         """
         if digits is not None:
-            digits = check_integer(digits, "digits", "an integer from 1 to 17, or None for all digits", 1, 17)
+            check_count(digits, "digits", 1, 17, "None for all digits")
         return str(render("markdown", render(f"{self._noun} document", self, digits)))
 
     def __str__(self) -> str:
@@ -312,3 +311,9 @@ def about_of_document(document: dict[str, Any]) -> dict[str, Any]:
         "tasks": {name: TaskRows(**rows) for name, rows in tasks.items()},
         "evaluation": None if question is None else load(ENTRY_POINTS["question"]).from_dict(question),
     }
+
+
+def check_count(value: Any, name: str, least: int, most: int, other: str) -> None:
+    """ValueError unless the value is an integer in these bounds."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= int(value) <= most:
+        raise ValueError(f"{name} must be an integer from {least} to {most}, or {other}; found {value!r}")
