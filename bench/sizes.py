@@ -137,9 +137,10 @@ def bytes_of_unnamed_files(pid: int, folder: str) -> int:
     """The bytes on disk of files of a folder that a process has open and that have no name any more."""
     total = 0
     try:
-        for descriptor in os.scandir(f"/proc/{pid}/fd"):
-            if os.readlink(descriptor.path).startswith(f"{folder}/"):
-                total += 512 * os.stat(descriptor.path).st_blocks
+        for number in os.listdir(f"/proc/{pid}/fd"):
+            descriptor = f"/proc/{pid}/fd/{number}"
+            if os.readlink(descriptor).startswith(f"{folder}/"):
+                total += 512 * os.stat(descriptor).st_blocks
     except OSError:
         return total  # the process or the file is gone
     return total
