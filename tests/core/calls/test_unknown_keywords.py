@@ -3,6 +3,7 @@
 import inspect
 import pickle
 import re
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -188,3 +189,11 @@ def test_the_answer_reads_no_data():
 
     assert "did you mean sample_weight=?" in error_of(fm.roc_auc_score, Never(), Never(), weights=1)
     assert np.isclose(fm.roc_auc_score(LOG["y"], LOG["s"]), 1.0)
+
+
+@each_case("engine", ["spark", "ray", "dask"])
+def test_another_log_is_no_baseline(engine):
+    """`baseline` is one of the models or slices of one log; an engine that cannot read two logs must not propose it."""
+    text = error_of(import_module(f"fastmetrics.{engine}").compare, against={"y": [1]})
+    assert "'against'" in text
+    assert "baseline" not in text
