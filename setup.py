@@ -42,7 +42,7 @@ FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 # A free-threaded CPython has no stable ABI; everywhere else one wheel serves 3.11 and later.
 LIMITED_API = sys.implementation.name == "cpython" and not FREE_THREADED
 N_JOBS = os.cpu_count() or 1
-# gcc's -O2 with the vectoriser of -O3 makes kernels of five sixths of the size that are as fast. These gain by -O3.
+# gcc's -O2 with the vectorizer of -O3 makes kernels of five sixths of the size that are as fast. These gain by -O3.
 GAIN_BY_O3 = {
     f"fastmetrics._kernels.{name}"
     for name in (
@@ -75,7 +75,7 @@ CIMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+cimport|cimport\s+([\w.]+))\b", 
 
 
 def is_gcc() -> bool:
-    """gcc on Linux. Other compilers have other names for what a vectoriser may cost."""
+    """gcc on Linux. Other compilers have other names for what a vectorizer may cost."""
     compiler = os.environ.get("CC") or sysconfig.get_config_var("CC") or ""
     return sys.platform == "linux" and "clang" not in compiler
 

@@ -125,7 +125,7 @@ def trec_data(rows: int, folder: Path) -> Data:
     """A run file of a thousand items for every query; one in ten is judged, and as many that were not retrieved."""
     random = np.random.default_rng(SEED)
     qrels, run = folder / "qrels.txt", folder / "bench.run"
-    with qrels.open("w") as judgements, run.open("w") as lines:
+    with qrels.open("w") as judgments, run.open("w") as lines:
         for query in range(301, 301 + max(2, rows // 10_000)):
             items = random.choice(9_000_000, 1100, replace=False).tolist()
             scores = (30.0 - 0.02 * np.arange(1000) + 0.01 * random.random(1000)).tolist()
@@ -133,7 +133,7 @@ def trec_data(rows: int, folder: Path) -> Data:
                 lines.write(f"{query}\tQ0\tDOC-{item:07d}\t{rank}\t{score:.4f}\tbench-run\n")
             judged = [*random.permutation(items[:1000])[:100].tolist(), *items[1000:]]
             for item, grade in zip(judged, random.integers(0, 4, 200).tolist(), strict=True):
-                judgements.write(f"{query} 0 DOC-{item:07d} {grade}\n")
+                judgments.write(f"{query} 0 DOC-{item:07d} {grade}\n")
     return Data(paths=(qrels, run))
 
 

@@ -50,7 +50,7 @@ def tied(data: Clicks) -> np.ndarray:
 
 
 def in_score_order(data: Clicks) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and float32 scores in ascending order of score: neighbouring scores share their leading bits."""
+    """Labels and float32 scores in ascending order of score: neighboring scores share their leading bits."""
     order = np.argsort(data.probabilities)
     return data.labels[order], data.scores32[order]
 

@@ -291,15 +291,15 @@ def row_mean(
     """
 
     def register(function: Callable[[Columns], Any]) -> Callable[[Columns], Any]:
-        def finalise(parameters: dict[str, Any], sums: Sums) -> float:
+        def finalize(parameters: dict[str, Any], sums: Sums) -> float:
             return divide(sums["numerator"], sums["denominator"])
 
         for attribute in ("__doc__", "__module__", "__name__", "__qualname__"):
-            setattr(finalise, attribute, getattr(function, attribute))
+            setattr(finalize, attribute, getattr(function, attribute))
         metric(
             name, exchange="none", statistics=RowMean(function), roles=dict(roles), undefined=undefined,
             direction=direction, scale=scale, many=many_quotients(numerator_and_denominator),
-        )(finalise)  # fmt: skip
+        )(finalize)  # fmt: skip
         return function
 
     return register

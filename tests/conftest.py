@@ -1,6 +1,6 @@
 """Fixtures of all tests: the folder of real data, and the hypothesis profiles.
 
-Hypothesis runs a quick, derandomised profile by default: a test draws the same in each run. A longer random search:
+Hypothesis runs a quick, derandomized profile by default: a test draws the same in each run. A longer random search:
 `FASTMETRICS_HYPOTHESIS=thorough pytest`.
 """
 

@@ -49,7 +49,7 @@ and what follows from them, by tools/generate.py. `fm.{name}` and the metric "{n
 make it your metric:
   1. {definition}: the slow definition, with its citation
   2. {module}: the docstring, the statistic,
-     the spec, the finaliser, CHECKED_VALUES
+     the spec, the finalizer, CHECKED_VALUES
   3. CHANGELOG.md: its line
   4. python tools/generate.py
      pytest tests/common tests/smoke -k "{name} or completeness"

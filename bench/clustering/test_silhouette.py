@@ -26,15 +26,15 @@ print(peak_of_this_process() - before)
 
 
 def clustered(rows=ROWS, dims=DIMS, clusters=CLUSTERS, dtype=np.float64):
-    """Points around centres, made a few rows at a time so that peak memory is only that of the points."""
+    """Points around centers, made a few rows at a time so that peak memory is only that of the points."""
     rng = np.random.default_rng(0)
     labels = rng.integers(0, clusters, rows)
-    centres = rng.normal(size=(clusters, dims))
+    centers = rng.normal(size=(clusters, dims))
     points = np.empty((rows, dims), dtype)
     for start in range(0, rows, 1000):
         clusters_of_rows = labels[start : start + 1000]
         noise = rng.normal(size=(clusters_of_rows.shape[0], dims))
-        points[start : start + 1000] = centres[clusters_of_rows] + noise
+        points[start : start + 1000] = centers[clusters_of_rows] + noise
     return points, labels
 
 
@@ -85,7 +85,7 @@ def test_hundred_rows(timing, name):
 
 
 @pytest.mark.parametrize("name", ["calinski_harabasz_score", "davies_bouldin_score"])
-def test_centres(timing, name):
+def test_centers(timing, name):
     points, labels = clustered()
     timing.compare(
         f"`{name}`, {format_count(ROWS)} x {DIMS} float64", lambda: getattr(fm, name)(points, labels), "scikit-learn",

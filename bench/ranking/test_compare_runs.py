@@ -13,7 +13,7 @@ METRICS = {"map": "map", "ndcg@10": "ndcg_cut_10", "p@10": "P_10", "mrr": "recip
 
 @pytest.fixture(scope="module")
 def runs(rows):
-    """Judgements of a fifth of the items, and two runs, as dicts for the peer."""
+    """Judgments of a fifth of the items, and two runs, as dicts for the peer."""
     generator = np.random.default_rng(8)
     queries = [f"q{number}" for number in range(max(50, rows // QUERIES_OF_ROWS))]
     items = [f"d{number}" for number in range(ITEMS)]

@@ -28,7 +28,7 @@ def paths(tmp_path_factory, n_lines):
     random = np.random.default_rng(20260101)
     folder = tmp_path_factory.mktemp("trec")
     qrels, run = folder / "qrels.txt", folder / "bench.run"
-    with qrels.open("w") as judgements, run.open("w") as lines:
+    with qrels.open("w") as judgments, run.open("w") as lines:
         for query in range(301, 301 + n_lines // ITEMS_PER_QUERY):
             items = random.choice(9_000_000, ITEMS_PER_QUERY + ITEMS_PER_QUERY // 10, replace=False).tolist()
             scores = (30.0 - 0.02 * np.arange(ITEMS_PER_QUERY) + 0.01 * random.random(ITEMS_PER_QUERY)).tolist()
@@ -37,7 +37,7 @@ def paths(tmp_path_factory, n_lines):
             grades = random.integers(0, 4, 2 * ITEMS_PER_QUERY // 10).tolist()
             judged = [*random.permutation(items[:ITEMS_PER_QUERY])[: ITEMS_PER_QUERY // 10], *items[ITEMS_PER_QUERY:]]
             for item, grade in zip(judged, grades, strict=True):
-                judgements.write(QRELS_HEAD.format(query=query, item=item, grade=grade))
+                judgments.write(QRELS_HEAD.format(query=query, item=item, grade=grade))
     return qrels, run
 
 
@@ -55,16 +55,16 @@ def with_dicts(paths):
     pytrec_eval = pytest.importorskip("pytrec_eval")
 
     def work():
-        judgements, scores = {}, {}
+        judgments, scores = {}, {}
         with open(paths[0]) as file:
             for line in file:
                 query, _, item, grade = line.split()
-                judgements.setdefault(query, {})[item] = int(grade)
+                judgments.setdefault(query, {})[item] = int(grade)
         with open(paths[1]) as file:
             for line in file:
                 query, _, item, _, score, _ = line.split()
                 scores.setdefault(query, {})[item] = float(score)
-        return means(pytrec_eval.RelevanceEvaluator(judgements, set(MEASURES)).evaluate(scores))
+        return means(pytrec_eval.RelevanceEvaluator(judgments, set(MEASURES)).evaluate(scores))
 
     return work
 
@@ -74,10 +74,10 @@ def with_their_readers(paths):
 
     def work():
         with open(paths[0]) as file:
-            judgements = pytrec_eval.parse_qrel(file)
+            judgments = pytrec_eval.parse_qrel(file)
         with open(paths[1]) as file:
             scores = pytrec_eval.parse_run(file)
-        return means(pytrec_eval.RelevanceEvaluator(judgements, set(MEASURES)).evaluate(scores))
+        return means(pytrec_eval.RelevanceEvaluator(judgments, set(MEASURES)).evaluate(scores))
 
     return work
 

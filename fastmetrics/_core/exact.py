@@ -22,7 +22,7 @@ LIMB_MASK = (1 << LIMB_BITS) - 1
 TINY_TOTAL = 1 << (EXPONENT - 500)  # 2**-500 as a state's integer
 TINY_TOTAL_SHIFT = 512
 LEAST_EXPONENT = -800  # of limbs that become doubles: parts of smaller ones may be below the normal numbers
-MAX_UNNORMALISED = 1 << 30  # values that may be added to a state before its limbs have to be normalized
+MAX_UNNORMALIZED = 1 << 30  # values that may be added to a state before its limbs have to be normalized
 
 
 def new_states(*shape: int) -> np.ndarray:
@@ -33,17 +33,17 @@ def new_states(*shape: int) -> np.ndarray:
 def merge_states(into: np.ndarray, other: np.ndarray) -> None:
     """Add `other` to `into`, state by state; both stay normalized."""
     into += other
-    sums.normalise_states(into.reshape(-1, 1, SIZE))
+    sums.normalize_states(into.reshape(-1, 1, SIZE))
 
 
-def normalise(state: np.ndarray) -> None:
+def normalize(state: np.ndarray) -> None:
     """Bring the limb-wise sum of up to 2**30 normalized states back to the canonical form."""
-    sums.normalise_state(state)
+    sums.normalize_state(state)
 
 
-def normalise_states(states: np.ndarray) -> None:
+def normalize_states(states: np.ndarray) -> None:
     """The same for states[i, k] of any i and k."""
-    sums.normalise_states(states)
+    sums.normalize_states(states)
 
 
 def is_finite(state: np.ndarray) -> bool:
@@ -180,7 +180,7 @@ class DoubleDoubles:
         if exponents[0] < LEAST_EXPONENT or numbers[-1] >= LIMBS:
             states = new_states(limbs.shape[0], 1)
             states[:, 0, numbers] = limbs
-            normalise_states(states)
+            normalize_states(states)
             return cls.of_states(states, 0)
         columns = np.empty((3, limbs.shape[0]))
         sums.load_limbs(limbs, np.ldexp(1.0, exponents), columns)

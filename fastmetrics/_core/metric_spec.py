@@ -180,8 +180,8 @@ class MetricSpec:
         Other names of the same number. They end with "@k" where the name does.
     function : callable or None
         The public function that computes the same number.
-    finalise : callable
-        `finalise(parameters, *states)` returns the value.
+    finalize : callable
+        `finalize(parameters, *states)` returns the value.
     other_forms : tuple of MetricSpec
         The entries of the same metric for other columns of a model than scores: predicted labels, or probabilities of
         several classes.
@@ -201,7 +201,7 @@ class MetricSpec:
     parameters: dict[str, Any]
     checks: dict[str, Any]
     statistics: Callable[..., tuple[Any, ...]]
-    finalise: Callable[..., Value | float]
+    finalize: Callable[..., Value | float]
     function: Callable[..., Any] | None
     undefined: str
     default: bool

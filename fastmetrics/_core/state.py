@@ -356,7 +356,7 @@ class ManySparseSums(ManySums):
         """The same states with normalized sums."""
         states = exact.new_states(self.limbs.shape[0], self.fields.n_sums)
         states.reshape(states.shape[0], -1)[:, self.columns] = self.limbs
-        exact.normalise_states(states)
+        exact.normalize_states(states)
         return ManySums(self.fields, self.counts, states)
 
     def sum_at(self, place: int) -> DoubleDoubles:

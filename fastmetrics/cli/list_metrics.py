@@ -84,7 +84,7 @@ def list_metrics(
 
 def is_of_module(spec: Any, modules: Sequence[str]) -> bool:
     """Whether one of the modules, or a module of one that is a package, registers the metric."""
-    own = f"{spec.finalise.__module__}."
+    own = f"{spec.finalize.__module__}."
     return any(own.startswith(f"{module}.") for module in modules)
 
 

@@ -50,7 +50,7 @@ def trec(
     qrels: Annotated[
         str,
         typer.Argument(
-            metavar="QRELS", help="Judgements: lines of query, iteration, item, relevance.", show_default=False
+            metavar="QRELS", help="Judgments: lines of query, iteration, item, relevance.", show_default=False
         ),
     ],
     runs: Annotated[
@@ -135,10 +135,10 @@ def trec(
         from fastmetrics.cli.progress import row_progress
 
         with row_progress(quiet=outputs.quiet) as report:
-            judgements = fastmetrics.read_qrels(qrels, n_threads=threads, progress=report)
+            judgments = fastmetrics.read_qrels(qrels, n_threads=threads, progress=report)
             results = [
                 fastmetrics.evaluate_trec(
-                    judgements,
+                    judgments,
                     path,
                     metrics,
                     relevance_level=level,

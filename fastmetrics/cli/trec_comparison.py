@@ -47,12 +47,12 @@ def compare_runs(
         from fastmetrics.cli.progress import row_progress
 
         with row_progress(quiet=outputs.quiet) as report:
-            judgements = fastmetrics.read_qrels(qrels, n_threads=threads, progress=report)
+            judgments = fastmetrics.read_qrels(qrels, n_threads=threads, progress=report)
             read = {
                 name: fastmetrics.read_run(path, n_threads=threads, progress=report) for name, path in named.items()
             }
         return fastmetrics.compare_runs(
-            judgements, read, names, ties="docid", missing="zero" if complete else "drop", relevance_level=level,
+            judgments, read, names, ties="docid", missing="zero" if complete else "drop", relevance_level=level,
             n_threads=threads,
         )  # fmt: skip
 

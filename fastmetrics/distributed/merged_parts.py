@@ -8,7 +8,7 @@ from typing import Any
 
 from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.exchange.class_ranges import OfClasses, join_replicates, join_states
-from fastmetrics._core.exchange.range_exchange import merge_neighbours
+from fastmetrics._core.exchange.range_exchange import merge_neighbors
 from fastmetrics._core.exchange.row_ranges import StoredRowsStatistic
 from fastmetrics._core.group_accumulators import StateKey, merge_states
 from fastmetrics._core.grouping import grouped
@@ -33,7 +33,7 @@ from fastmetrics.engine.scan.intervals import (
     AnalyticIntervals,
     MetricReplicates,
     ReplicateStates,
-    finalise_replicates,
+    finalize_replicates,
 )
 from fastmetrics.engine.scan.linearized import (
     ErrorsOfValues,
@@ -155,7 +155,7 @@ class MergedPart:
             merge = statistic.merge
             if not isinstance(statistic, StoredRowsStatistic):
                 merge = partial(merge, totals=totals.position((label, column, values), 0).totals)
-            self.states.by_key[self.state_key((statistic, output, values))] = merge_neighbours(states[::-1], merge)
+            self.states.by_key[self.state_key((statistic, output, values))] = merge_neighbors(states[::-1], merge)
 
     def join_classes(self, replicates: int) -> None:
         """Join the states of problems of two classes, after all ranges were added."""
@@ -180,7 +180,7 @@ class MergedPart:
             return intervals_without_rows(resampling)
         self.part.slice_pass = SlicePass(len(self.part.slices))  # the slices of all sets have their own numbers
         linearized, resampled = divide_metrics(self.part.plan.metrics, resampling)
-        values = finalise_replicates(self.part, self.replicates_by_key, resampling.replicates, resampled)
+        values = finalize_replicates(self.part, self.replicates_by_key, resampling.replicates, resampled)
         wins = merged_wins(self.part, self.replicates_by_key, buckets) if resampling.in_pairs else None
         if not resampling.is_linearized:
             return MetricReplicates(values, buckets, resampling, wins=wins)

@@ -45,11 +45,11 @@ class Plugins(NamedTuple):
 
 def pack_plugins(metrics: Sequence[Metric], cloudpickle: str) -> Plugins:
     """The metrics that are not the library's own, for workers."""
-    specs = {metric.spec.name: metric.spec for metric in metrics if not is_own(metric.spec.finalise.__module__)}
+    specs = {metric.spec.name: metric.spec for metric in metrics if not is_own(metric.spec.finalize.__module__)}
     if not specs:
         return Plugins(b"", (), cloudpickle)
     by_value: Any = import_module(cloudpickle)
-    modules = tuple(dict.fromkeys(spec.finalise.__module__ for spec in specs.values()))
+    modules = tuple(dict.fromkeys(spec.finalize.__module__ for spec in specs.values()))
     for name in modules:
         if name != "__main__" and name in sys.modules:
             by_value.register_pickle_by_value(sys.modules[name])

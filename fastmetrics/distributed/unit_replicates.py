@@ -26,7 +26,7 @@ from fastmetrics.engine.scan.linearized import divide_metrics
 from fastmetrics.engine.scan.paired_models import count_wins_of_groups, states_for_wins
 from fastmetrics.engine.scan.slice_entries import entries_of_slices
 
-TRAVELLING = (AdditiveReplicates, ValueReplicates, UnitSums, WinCounts)  # these merge, and are small when pickled
+TRAVELING = (AdditiveReplicates, ValueReplicates, UnitSums, WinCounts)  # these merge, and are small when pickled
 ROWS_CHANGED = "the rows changed between two steps: there are units that were not there when they were counted"
 
 
@@ -106,6 +106,6 @@ def interval_states(
                 key: own if isinstance(own, CellEntries) else SparseEntries(key[0], own) for key, own in found_entries
             }
     for key, states in replicates.items():
-        if not isinstance(states, TRAVELLING):
+        if not isinstance(states, TRAVELING):
             replicates[key] = ReplicateStates(list(states.states()))
     return IntervalStates(key_by_slice_values(part, replicates), key_by_slice_values(part, entries))

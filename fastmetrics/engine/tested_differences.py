@@ -179,7 +179,7 @@ def make_difference(
     """The difference of two values of a metric. `group` is the caller's."""
     names, intervals, metric = part.part.names, cast("Intervals", part.intervals), pair.metric
     baseline, other = pair.names
-    before, after = (metric.finalise(*part.states.select(metric.statistics(), *place)) for place in pair.places)
+    before, after = (metric.finalize(*part.states.select(metric.statistics(), *place)) for place in pair.places)
     reasons = [f"{name}: {value.reason}" for name, value in ((baseline, before), (other, after)) if value.reason]
     wins = None if isinstance(intervals, AnalyticIntervals) else (intervals.wins or {}).get(pair.key)
     if isinstance(intervals, LinearizedIntervals) and intervals.others is not None and not has_linearized(metric):
@@ -282,8 +282,8 @@ def counts_replicates(resampling: Resampling) -> bool:
 
 def replicated_change(value: float, replicates: np.ndarray, error: ErrorEstimate) -> ReplicatedChange:
     defined = defined_of(replicates)
-    centre = math.fsum(defined) / defined.shape[0]
-    return ReplicatedChange(value, error, np.sort(np.abs(defined - centre)))
+    center = math.fsum(defined) / defined.shape[0]
+    return ReplicatedChange(value, error, np.sort(np.abs(defined - center)))
 
 
 def defined_of(values: np.ndarray) -> np.ndarray:

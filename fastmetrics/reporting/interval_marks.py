@@ -87,14 +87,14 @@ def vertical_line(css_class: str, x: str, half: float) -> str:
     return f'<line class="{css_class}" x1="{x}" x2="{x}" y1="{top}" y2="{bottom}"/>'
 
 
-def bar_html(value: float, centre: float | None, greatest: float) -> str:
-    """A bar from the left. With a `centre` it starts in the middle and goes right for greater values, else left."""
+def bar_html(value: float, center: float | None, greatest: float) -> str:
+    """A bar from the left. With a `center` it starts in the middle and goes right for greater values, else left."""
     if not math.isfinite(value) or greatest <= 0:
         return ""
-    if centre is None:
+    if center is None:
         share = min(abs(value) / greatest, 1.0)
         return f'<span class="bar" aria-hidden="true"><i style="left:0;width:{coordinate(100 * share)}%"></i></span>'
-    share = min(abs(value - centre) / greatest, 1.0) * 50
-    left = 50.0 if value >= centre else 50 - share
+    share = min(abs(value - center) / greatest, 1.0) * 50
+    left = 50.0 if value >= center else 50 - share
     style = f"left:{coordinate(left)}%;width:{coordinate(share)}%"
     return f'<span class="bar both" aria-hidden="true"><i style="{style}"></i></span>'

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_NOTES = 8  # of a kind, below a table
 MAX_DIGITS = 15
 WIDE_FLOATS = (
-    "keys are floats from 2**53 on, where neighbouring integers are one float; read the column as integers, such as "
+    "keys are floats from 2**53 on, where neighboring integers are one float; read the column as integers, such as "
     "pandas' Int64"
 )
 NO_REASON = "no reason is known"

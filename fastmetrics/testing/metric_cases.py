@@ -116,11 +116,11 @@ class MetricCase(NamedTuple):
     @property
     def key(self) -> tuple[object, tuple[str, ...], tuple[tuple[str, Columns], ...], str | None, int]:
         """By what results are kept. The finalizer is a part: another metric of the same name has another one."""
-        return self.spec.finalise, self.metrics, tuple(self.columns.items()), self.weight, self.rows
+        return self.spec.finalize, self.metrics, tuple(self.columns.items()), self.weight, self.rows
 
 
 @cache
-def weights_are_taken(finalise: object, metrics: tuple[str, ...], columns: tuple[tuple[str, Columns], ...]) -> bool:
+def weights_are_taken(finalize: object, metrics: tuple[str, ...], columns: tuple[tuple[str, Columns], ...]) -> bool:
     try:
         MetricCase(metrics[0], dict(columns), metrics[1:]).evaluate(log_of(), weight="weight")
     except Exception as error:  # noqa: BLE001 - any other error is what the checks find, with their names
@@ -135,7 +135,7 @@ def report_of(case: MetricCase) -> fm.Report:
 
 @cache
 def first_report(
-    finalise: object, metrics: tuple[str, ...], columns: tuple[tuple[str, Columns], ...], weight: str | None, rows: int
+    finalize: object, metrics: tuple[str, ...], columns: tuple[tuple[str, Columns], ...], weight: str | None, rows: int
 ) -> fm.Report:
     case = MetricCase(metrics[0], dict(columns), metrics[1:], weight, rows)
     return case.evaluate(case.log if rows != ROWS else log_of(), n_threads=1)
@@ -164,7 +164,7 @@ def metric_cases(name: str) -> tuple[MetricCase, ...]:
     return tuple(
         case
         for form in spec.forms
-        for case in possible_cases(form.finalise, columns_of(form), form.example, *form.variants)
+        for case in possible_cases(form.finalize, columns_of(form), form.example, *form.variants)
     )
 
 
@@ -172,8 +172,8 @@ def joint_cases(name: str) -> tuple[MetricCase, ...]:
     """The cases of a metric on the same columns as one case: one call evaluates all of its variants."""
     together: dict[Any, list[MetricCase]] = {}
     for case in metric_cases(name):
-        finalise, _, columns, *_ = case.key
-        together.setdefault((finalise, columns), []).append(case)
+        finalize, _, columns, *_ = case.key
+        together.setdefault((finalize, columns), []).append(case)
     return tuple(
         MetricCase(first.metric, first.columns, tuple(other.metric for other in others))
         for first, *others in together.values()
@@ -205,7 +205,7 @@ def other_columns(roles: Roles) -> dict[str, Any]:
 # The finalizer is an argument of what is cached: another metric of the same name has another one.
 @cache
 def possible_cases(
-    finalise: object, choices: tuple[tuple[tuple[str, Columns], ...], ...], *metrics: str
+    finalize: object, choices: tuple[tuple[tuple[str, Columns], ...], ...], *metrics: str
 ) -> tuple[MetricCase, ...]:
     cases = [MetricCase(metric, dict(columns)) for metric in metrics for columns in choices]
     return tuple(case for case in cases if is_possible(case))

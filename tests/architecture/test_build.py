@@ -80,7 +80,7 @@ def test_kernels_have_no_debug_information():
 
 @pytest.fixture(scope="module", autouse=True)
 def fast_compiler(tmp_path_factory):
-    """On Linux, compilers that do not optimise: what they build is not run for long."""
+    """On Linux, compilers that do not optimize: what they build is not run for long."""
     if not sys.platform.startswith("linux"):
         yield
         return

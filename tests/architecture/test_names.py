@@ -63,7 +63,7 @@ ZULU = """
 from fastmetrics._core.registry import metric
 
 @metric("zulu", exchange="none", statistics=lambda: (), function=None, undefined="never")
-def finalise(parameters):
+def finalize(parameters):
     ...
 """
 

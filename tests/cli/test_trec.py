@@ -28,7 +28,7 @@ SUMMARY_ONLY = ("num_q", "gm_map")
 
 
 def make(seed: int, n_queries: int = 25, n_items: int = 40) -> tuple[oracle.Run, oracle.Qrels]:
-    """A run and judgements; scores have few values, so many items tie."""
+    """A run and judgments; scores have few values, so many items tie."""
     generator = np.random.default_rng(seed)
     scores, qrels = {}, {}
     for query in map(str, (400 + generator.permutation(n_queries)).tolist()):
@@ -55,7 +55,7 @@ def write_qrels(path: Path, qrels: oracle.Qrels) -> Path:
 
 @pytest.fixture
 def files(tmp_path):
-    """Two runs; one of them lacks a query of the judgements and has another that is not judged."""
+    """Two runs; one of them lacks a query of the judgments and has another that is not judged."""
     scores, qrels = make(1)
     write_qrels(tmp_path / "qrels.txt", qrels)
     write_run(tmp_path / "bm25.run", scores, "BM25")
@@ -302,7 +302,7 @@ def test_help_has_examples_that_work(files):
 
 @pytest.fixture(scope="module")
 def visit_files(visits, tmp_path_factory):
-    """Every fourth visitor of a site as a run and judgements; scores are float32, as trec_eval 9 compares them."""
+    """Every fourth visitor of a site as a run and judgments; scores are float32, as trec_eval 9 compares them."""
     folder = tmp_path_factory.mktemp("visits")
     chosen = {name: column[visits["user_id"] % 4 == 0] for name, column in visits.items()}
     users, pages, labels = (chosen[name].tolist() for name in ("user_id", "item_id", "label"))

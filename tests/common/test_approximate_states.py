@@ -76,7 +76,7 @@ def test_metrics_without_a_certified_interval_are_refused(method):
     assert_raises(ValueError, rf"eer\(method={method}\) has no certified interval", new, [f"eer(method={method})"])
 
 
-@given(strategies.labelled_scores(min_size=2, max_size=60), st.integers(1, 30))
+@given(strategies.labeled_scores(min_size=2, max_size=60), st.integers(1, 30))
 def test_the_interval_of_the_convex_hull(case, capacity):
     log = dict(zip(COLUMNS.values(), case, strict=True))
     metric = "eer(method=convex_hull)"
@@ -123,7 +123,7 @@ def test_the_oracle_on_small_examples():
     assert oracle.bounds([(2, 0)], False, oracle.auc) is None
 
 
-@given(strategies.labelled_scores())
+@given(strategies.labeled_scores())
 def test_the_oracle_is_the_function_if_every_score_has_a_bin(case):
     labels, scores = case
     shift, bins = oracle.bins(labels, scores, scores.dtype.name, 1000)
@@ -136,7 +136,7 @@ def test_the_oracle_is_the_function_if_every_score_has_a_bin(case):
 # ------------------------------------------------------------------------------------------------- bins and bounds
 
 
-@given(strategies.labelled_scores(min_size=1, both_classes=False), st.integers(1, 8))
+@given(strategies.labeled_scores(min_size=1, both_classes=False), st.integers(1, 8))
 def test_bins_depend_on_the_scores_only(case, capacity):
     labels, scores = case
     found = filled({"y": labels, "s": scores}, capacity=capacity)._state.parts[0].histograms[0, None]
@@ -145,7 +145,7 @@ def test_bins_depend_on_the_scores_only(case, capacity):
     assert found.counts.tolist() == [[own[1], own[2]] for own in bins]
 
 
-@given(strategies.labelled_scores(min_size=2, max_size=7), st.integers(1, 4))
+@given(strategies.labeled_scores(min_size=2, max_size=7), st.integers(1, 4))
 def test_the_interval_is_that_of_all_orders(case, capacity):
     labels, scores = case
     shift, bins = oracle.bins(labels, scores, scores.dtype.name, capacity)
@@ -173,7 +173,7 @@ def test_the_interval_of_two_bins(labels):
         assert report.result(metric).interval == (expected and tuple(map(rounded, expected)))
 
 
-@given(strategies.labelled_scores(min_size=1, max_size=60, both_classes=False), st.integers(1, 30))
+@given(strategies.labeled_scores(min_size=1, max_size=60, both_classes=False), st.integers(1, 30))
 def test_the_interval_contains_the_exact_value(case, capacity):
     labels, scores = case
     log = {"y": labels, "s": scores}
@@ -192,9 +192,9 @@ def test_the_interval_contains_the_exact_value(case, capacity):
         "zeros": [0.0, -0.0, 0.0, -0.0, 1.0, -1.0],
         "negative": [-1.0, -2.0, -1.5, -1.5, -1e-30, -1e30],
         "constant": [0.5] * 6,
-        "neighbours": [1.0, 1.0000001, 1.0000002, 1.0000004, 1.0000005, 1.0000006],
+        "neighbors": [1.0, 1.0000001, 1.0000002, 1.0000004, 1.0000005, 1.0000006],
     }.values(),
-    ids=["infinities", "zeros", "negative", "constant", "neighbours"],
+    ids=["infinities", "zeros", "negative", "constant", "neighbors"],
 )
 def test_scores_of_every_kind(scores, dtype):
     log = {"y": [1, 0, 0, 1, 1, 0], "s": np.array(scores, dtype)}
@@ -237,7 +237,7 @@ def test_few_scores_are_exact():
 # ------------------------------------------------------------------------------------------------ order and merging
 
 
-@given(strategies.labelled_scores(min_size=1, both_classes=False), st.integers(1, 12), st.data())
+@given(strategies.labeled_scores(min_size=1, both_classes=False), st.integers(1, 12), st.data())
 def test_any_tree_gives_the_same_bins(case, capacity, data):
     labels, scores = case
     whole = filled({"y": labels, "s": scores}, capacity=capacity)
@@ -307,7 +307,7 @@ def widths(report):
     return [own.interval[1] - own.interval[0] for own in report]
 
 
-@given(strategies.labelled_scores(min_size=2, max_size=60))
+@given(strategies.labeled_scores(min_size=2, max_size=60))
 def test_a_larger_state_is_never_wider(case):
     labels, scores = case
     previous = None

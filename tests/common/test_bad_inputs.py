@@ -25,7 +25,7 @@ from support.peers import pandas, polars
 ALL = [name for name, call in FUNCTIONS.items() if call.score_column != "pred" and name != "top_k_accuracy_score"]
 WEIGHTED = [name for name in ALL if FUNCTIONS[name].weighted]
 CLASS_FUNCTIONS = [name for name in ALL if FUNCTIONS[name].label_column == "label" and name not in RANKING_FUNCTIONS]
-LABELLED = [name for name in ALL if FUNCTIONS[name].label_column]
+LABELED = [name for name in ALL if FUNCTIONS[name].label_column]
 # They take any two labels, as scikit-learn's functions do: 0 and 7, "ham" and "spam".
 ANY_LABELS = {
     "average_precision_score", "brier_score_loss", "calibration_curve", "clipped_rows", "d2_brier_score",
@@ -61,7 +61,7 @@ def label_column(name):
 
 def columns_of(name):
     """The columns that a function takes."""
-    labels = [label_column(name)] if name in LABELLED else []
+    labels = [label_column(name)] if name in LABELED else []
     return [*labels, FUNCTIONS[name].score_column, *(["group"] if name in GROUPED else [])]
 
 
@@ -93,7 +93,7 @@ def nan_score(name, dtype, rows):
         assert f"{score_argument(name)} has NaN at row {rows - 4}" in message
 
 
-@CHECKS.of(LABELLED)
+@CHECKS.of(LABELED)
 @each_case("rows", SIZES)
 @each_case("dtype", ["float32", "float64"])
 def nan_label(name, dtype, rows):
@@ -132,7 +132,7 @@ def zero_and_minus_one_are_never_mixed(name, dtype):
     assert re.search(r"row [24]", message)
 
 
-@CHECKS.of(LABELLED)
+@CHECKS.of(LABELED)
 @each_case("labels", [["a", "b"] * 3, ["0", "1"] * 3, [b"0", b"1"] * 3], ids=str)
 def string_labels(name, labels):
     if name in ("clipped_rows", "d2_log_loss_score", "log_loss", "roc_auc_score"):
@@ -197,7 +197,7 @@ def complex_and_object_dtypes(name):
     log = log_of(6)
     column = FUNCTIONS[name].score_column
     rejects(name, {**log, column: log[column].astype(complex)}, score_argument(name), "complex128", error=TypeError)
-    if name in LABELLED:
+    if name in LABELED:
         kind = TypeError if name not in {*ANY_LABELS, *CURVES} else ValueError
         rejects(name, {**log, label_column(name): log[label_column(name)].astype(complex)}, "y_true", error=kind)
         argument = "y_score" if name == "average_precision_score" else "y_true"  # six labels need six columns
@@ -286,7 +286,7 @@ def missing_at(values, row, library):
 def null_is_refused_with_its_row(name, library):
     log = log_of(7)
     column = FUNCTIONS[name].score_column
-    for key, argument in ((label_column(name), "y_true"), (column, score_argument(name)))[name not in LABELLED :]:
+    for key, argument in ((label_column(name), "y_true"), (column, score_argument(name)))[name not in LABELED :]:
         rejects(name, {**log, key: missing_at(log[key], 5, library)}, argument, "null", "row 5", error=ValueError)
     if name in GROUPED:
         groups = missing_at(log["group"], 5, library)

@@ -15,7 +15,7 @@ from support import strategies
 from support.peers import scikit_learn
 
 
-@given(strategies.labelled_scores())
+@given(strategies.labeled_scores())
 def test_auc_is_scikit_learn(case):
     y_true, y_score = case
     assert math.isclose(curves.auc(y_true, y_score), scikit_learn().roc_auc_score(y_true, finite_ranks(y_score)))
@@ -26,12 +26,12 @@ def finite_ranks(scores):
     return np.unique(scores.astype(np.float64), return_inverse=True)[1].astype(np.float64)
 
 
-@given(strategies.labelled_scores(both_classes=False, min_size=0))
+@given(strategies.labeled_scores(both_classes=False, min_size=0))
 def test_auc_by_pairs_is_auc_by_ranks(case):
     assert curves.auc(*case) == curves.auc_by_ranks(*case)
 
 
-@given(strategies.labelled_scores(), st.data())
+@given(strategies.labeled_scores(), st.data())
 def test_weighted_auc_is_scikit_learn(case, data):
     y_true, y_score = case
     weights = data.draw(strategies.real_weights(len(y_true)))
@@ -40,7 +40,7 @@ def test_weighted_auc_is_scikit_learn(case, data):
     assert math.isclose(curves.auc(y_true, y_score, weights), expected, rel_tol=1e-9, abs_tol=1e-12)
 
 
-@given(strategies.labelled_scores(), st.data())
+@given(strategies.labeled_scores(), st.data())
 def test_repeating_a_row_is_an_integer_weight(case, data):
     y_true, y_score = case
     weights = data.draw(st.lists(st.integers(0, 3), min_size=len(y_true), max_size=len(y_true)))
@@ -48,19 +48,19 @@ def test_repeating_a_row_is_an_integer_weight(case, data):
     assert curves.auc(y_true, y_score, weights) == curves.auc(*repeated)
 
 
-@given(strategies.labelled_scores(), st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.9, 1.0]))
+@given(strategies.labeled_scores(), st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.9, 1.0]))
 def test_partial_auc_is_scikit_learn(case, max_fpr):
     y_true, y_score = case
     expected = scikit_learn().roc_auc_score(y_true, finite_ranks(y_score), max_fpr=max_fpr)
     assert math.isclose(curves.partial_auc(y_true, y_score, max_fpr), expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
-@given(strategies.labelled_scores())
+@given(strategies.labeled_scores())
 def test_partial_auc_up_to_one_is_auc(case):
     assert curves.partial_auc(*case, 1.0) == curves.auc(*case)
 
 
-@given(strategies.labelled_scores())
+@given(strategies.labeled_scores())
 def test_ks_is_the_largest_vertical_distance_of_scikit_learn_s_roc(case):
     y_true, y_score = case
     fpr, tpr, _ = scikit_learn().roc_curve(y_true, finite_ranks(y_score), drop_intermediate=False)
@@ -68,7 +68,7 @@ def test_ks_is_the_largest_vertical_distance_of_scikit_learn_s_roc(case):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@given(case=strategies.labelled_probabilities(), data=st.data())
+@given(case=strategies.labeled_probabilities(), data=st.data())
 def test_log_loss_is_scikit_learn(weighted, case, data):
     y_true, y_proba = case
     weights = data.draw(strategies.real_weights(len(y_true))) + 1e-3 if weighted else None
@@ -79,7 +79,7 @@ def test_log_loss_is_scikit_learn(weighted, case, data):
     assert math.isclose(value, expected, rel_tol=tolerance, abs_tol=tolerance)
 
 
-@given(strategies.labelled_probabilities())
+@given(strategies.labeled_probabilities())
 def test_log_loss_sum_is_scikit_learn(case):
     y_true, y_proba = case[0], case[1].astype(np.float64)
     value = probability.log_loss(y_true, y_proba, probability.EPSILON["float64"], normalize=False)
@@ -100,7 +100,7 @@ def test_multiclass_log_loss_and_brier_are_scikit_learn():
         assert math.isclose(probability.multiclass_brier(y_true, y_proba, sample_weight), score, rel_tol=1e-13)
 
 
-@given(strategies.labelled_probabilities())
+@given(strategies.labeled_probabilities())
 def test_brier_is_scikit_learn(case):
     y_true, y_proba = case[0], case[1].astype(np.float64)
     expected = scikit_learn().brier_score_loss(y_true, y_proba)
@@ -144,7 +144,7 @@ def test_ece_by_hand():
     assert probability.ece(y_true, y_proba, n_bins=1) == Fraction(3, 4) - Fraction(1, 2)
 
 
-@given(strategies.labelled_probabilities(min_size=1, both_classes=False), st.sampled_from(["uniform", "quantile"]))
+@given(strategies.labeled_probabilities(min_size=1, both_classes=False), st.sampled_from(["uniform", "quantile"]))
 def test_ece_norms_are_ordered(case, strategy):
     l1, l2, largest = (float(probability.ece(*case, n_bins=5, strategy=strategy, norm=n)) for n in ("l1", "l2", "max"))
     assert l1 <= l2 * (1 + 1e-12)

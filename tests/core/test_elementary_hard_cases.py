@@ -74,7 +74,7 @@ def in_units(name, x):
 
 
 @each_case("name", HARD)
-def test_values_are_neighbours_of_the_exact_ones(name):
+def test_values_are_neighbors_of_the_exact_ones(name):
     """The double that an exact value nearly is, or one of the two in whose middle it nearly is."""
     with mp.workprec(400):
         for text in HARD[name].split():

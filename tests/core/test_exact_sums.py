@@ -211,7 +211,7 @@ def test_numbers_of_many_states_are_right_to_within_their_error():
 
 
 @each_case("scale", [1.0, 1e-100, 1e100, 1e-300, math.inf])
-def test_numbers_of_few_limbs_that_are_not_normalised(scale):
+def test_numbers_of_few_limbs_that_are_not_normalized(scale):
     """What is left of all rows without those of a unit: limb by limb."""
     random = np.random.default_rng(1)
     units = np.stack([exact.sum_state(scale * random.random(random.integers(1, 9)), None) for _ in range(50)])

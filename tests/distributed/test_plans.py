@@ -39,7 +39,7 @@ def test_wrong_arguments():
     assert_raises(ValueError, "targets must be a positive integer; found 0", question.plan, targets=0)
     state = question.plan().partial(0)
     assert_raises(ValueError, "table must be 'log'", state.update, {"click": [1], "pctr": [0.5]}, table="items")
-    assert_raises(TypeError, "no option of reading 'colour'; known: .*format", state.update, pa.table({}), colour="red")
+    assert_raises(TypeError, "no option of reading 'color'; known: .*format", state.update, pa.table({}), color="red")
 
 
 def test_a_single_round_needs_no_target():

@@ -120,7 +120,7 @@ def register(name, statistic, roles):
     exchange = {Sums: "none", Ratio: "none", Ranges: "range"}.get(type(statistic), "hash")
 
     @metric(name, exchange=exchange, statistics=statistic, roles=roles, direction="none")
-    def finalise(parameters, state):
+    def finalize(parameters, state):
         """A metric of a test."""
         if exchange == "hash":
             return finalize_group_mean(state, "negative", "no group has a value")
@@ -261,7 +261,7 @@ def test_what_is_counted_has_a_value_for_each_row():
 
 
 def test_a_mean_over_rows_is_a_function():
-    """It has intervals, weights and slices; `many` finds the values of all units as the finaliser does."""
+    """It has intervals, weights and slices; `many` finds the values of all units as the finalizer does."""
 
     @row_mean("own_mean", roles={"x": Real()})
     def mean(columns):
@@ -369,7 +369,7 @@ def test_statistics_with_other_parameters_are_others():
         "own_power", exchange="none", statistics=lambda power: (Powers(power),), roles={"amount": Real()},
         parameters={"power": 1.0}, direction="none",
     )  # fmt: skip
-    def finalise(parameters, state):
+    def finalize(parameters, state):
         """A mean of powers."""
         return divide(state["total"], state["rows"])
 

@@ -183,7 +183,7 @@ def test_examples_are_short(name, worked_examples):
 
 
 def test_metrics_of_sums_have_linearized_intervals():
-    """Their finaliser is asked for the value without each unit; the others are resampled."""
+    """Their finalizer is asked for the value without each unit; the others are resampled."""
     log = make_log(600)
     units, report = np.unique(log["user"]), evaluate(log, ci=0.9, unit="user")
     methods = {own.metric: "|method:linearized|" in own.signature for own in report}

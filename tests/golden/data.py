@@ -14,7 +14,7 @@ ENDS = ["on the mat.", "auf der Matte!", "垫子上。", "at 3.50 (or so)", "", 
 
 
 def integers(size: int, seed: int, below: int) -> np.ndarray:
-    """Integers from 0 to `below` - 1, by the finaliser of SplitMix64."""
+    """Integers from 0 to `below` - 1, by the finalizer of SplitMix64."""
     with np.errstate(over="ignore"):
         state = (np.arange(size, dtype=np.uint64) + np.uint64(1 + 1_000_003 * seed)) * np.uint64(0x9E3779B97F4A7C15)
         state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -85,7 +85,7 @@ def text_columns(rows: int, seed: int = 0) -> Columns:
 
 
 def ranking(n_queries: int = 12, n_items: int = 9, seed: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A run and judgements as dicts: ties, items without judgements, a query without relevant items, one not run."""
+    """A run and judgments as dicts: ties, items without judgments, a query without relevant items, one not run."""
     run: dict[str, Any] = {}
     qrels: dict[str, Any] = {}
     for query in range(n_queries):
@@ -163,7 +163,7 @@ def voc(seed: int = 0, n_objects: int = 30, n_found: int = 70) -> tuple[Columns,
 
 
 def points(rows: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Points of three dimensions about four centres, and their clusters."""
+    """Points of three dimensions about four centers, and their clusters."""
     clusters = integers(rows, seed + 500, 4)
     noise = integers(3 * rows, seed + 501, 64).reshape(-1, 3) / 16.0
     return noise + clusters[:, None] * np.array([2.0, -1.0, 0.5]), clusters

@@ -204,11 +204,11 @@ class TestMarks:
         assert "circle" not in whisker_svg(math.nan, None, (0.0, 1.0), "s1")
 
     @pytest.mark.parametrize(
-        ("value", "centre", "style"),
+        ("value", "center", "style"),
         [(0.5, None, "left:0;width:50%"), (0.75, 0.5, "left:50%;width:12.5%"), (-0.5, 0.5, "left:0%;width:50%")],
     )
-    def test_bars(self, value, centre, style):
-        assert f'"{style}"' in bar_html(value, centre, 1.0)
+    def test_bars(self, value, center, style):
+        assert f'"{style}"' in bar_html(value, center, 1.0)
 
     def test_nothing_to_draw(self):
         assert bar_html(math.nan, 0.5, 1.0) == bar_html(0.5, None, 0.0) == ""

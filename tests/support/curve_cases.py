@@ -1,4 +1,4 @@
-"""Labelled scores for the tests of curves: small cases by hypothesis, and large cases of every kind of score."""
+"""Labeled scores for the tests of curves: small cases by hypothesis, and large cases of every kind of score."""
 
 from fractions import Fraction
 
@@ -16,7 +16,7 @@ SIZES = [1024, 1025, 5000, SERIAL_ROWS, SERIAL_ROWS + 1, LARGE_ROWS]
 @st.composite
 def weighted_scores(draw, both_classes=True, max_size=25):
     """(y_true, y_score, weights): no weights, integers with zeros, floats, or floats that are far apart."""
-    y_true, y_score = draw(strategies.labelled_scores(both_classes=both_classes, max_size=max_size))
+    y_true, y_score = draw(strategies.labeled_scores(both_classes=both_classes, max_size=max_size))
     kind = draw(st.sampled_from(["none", "integers", "reals", "far apart"]))
     if kind == "none":
         return y_true, y_score, None

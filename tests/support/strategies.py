@@ -1,4 +1,4 @@
-"""Hypothesis strategies and builders of labelled scores: many ties, extreme values, one class, every dtype."""
+"""Hypothesis strategies and builders of labeled scores: many ties, extreme values, one class, every dtype."""
 
 from collections.abc import Sequence
 
@@ -61,7 +61,7 @@ def labels(size: int, both_classes: bool = False) -> st.SearchStrategy[np.ndarra
 
 
 @st.composite
-def labelled_scores(
+def labeled_scores(
     draw: st.DrawFn, min_size: int = 2, max_size: int = 40, both_classes: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """(y_true, y_score) of float32 or float64."""
@@ -71,7 +71,7 @@ def labelled_scores(
 
 
 @st.composite
-def labelled_probabilities(
+def labeled_probabilities(
     draw: st.DrawFn, min_size: int = 2, max_size: int = 40, both_classes: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """(y_true, y_proba) of float32 or float64."""
@@ -94,7 +94,7 @@ def real_weights(size: int) -> st.SearchStrategy[np.ndarray]:
 @st.composite
 def grouped_scores(draw: st.DrawFn, min_size: int = 1, max_size: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(y_true, y_score, groups): few groups, so that most have several rows and some have one class."""
-    y_true, y_score = draw(labelled_scores(min_size, max_size, both_classes=False))
+    y_true, y_score = draw(labeled_scores(min_size, max_size, both_classes=False))
     key = st.sampled_from([0, 1, 2, 5, -1, 2**62, -(2**63)])
     groups = draw(st.lists(key, min_size=len(y_true), max_size=len(y_true)))
     return y_true, y_score, np.array(groups, dtype=np.int64)

@@ -42,16 +42,16 @@ class ScoreSum(AdditiveStatistic):
 
 
 def register(mistake, **options):
-    def finalise(parameters, state):
+    def finalize(parameters, state):
         """The sum of the scores."""
         rows = state.count("rows")
         if mistake == "forgets its reason" and rows == 1:
             return Value(math.nan, {"rows": rows})
         return Value(exact.divide(state.integer("scores"), 1 << exact.EXPONENT), {"rows": rows})
 
-    finalise.__module__ = "fastmetrics.metrics.curves.score_sum"
+    finalize.__module__ = "fastmetrics.metrics.curves.score_sum"
     options = {"direction": "minimize", "function": None, "undefined": "never"} | options
-    registry.metric("score_sum", exchange="none", statistics=lambda: (ScoreSum(mistake),), **options)(finalise)
+    registry.metric("score_sum", exchange="none", statistics=lambda: (ScoreSum(mistake),), **options)(finalize)
 
 
 def other_sum(y_true, y_score, *, n_threads=None):

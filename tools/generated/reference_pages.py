@@ -95,7 +95,7 @@ def metric_lines() -> Iterator[tuple[str, str, str]]:
             f" Of `{form.model_role}=`: `{metric_string(form)}`. Undefined: {form.undefined}."
             for form in spec.other_forms
         )
-        yield "metrics", spec.finalise.__module__, f"{line}{other}{aliases}\n"
+        yield "metrics", spec.finalize.__module__, f"{line}{other}{aliases}\n"
 
 
 def exchange_table() -> str:

@@ -216,7 +216,7 @@ class UnitStates:
     def values(self, metric: Metric, output: int, slice_number: int | None) -> np.ndarray:
         """The metric of every unit."""
         states = [self.sums[statistic, output, slice_number].states for statistic in metric.statistics()]
-        values = [metric.finalise(*(of_units[unit] for of_units in states)).value for unit in states[0]]
+        values = [metric.finalize(*(of_units[unit] for of_units in states)).value for unit in states[0]]
         return np.array(values, np.float64)
 
 

@@ -28,9 +28,9 @@ def studentized_range_pvalue(q: float, k: int, df: float) -> float:
     if q <= 0:
         return 1.0
     # The integrand is largest near here: exp(-df s^2 / 2 - q^2 s^2 / 4) s^df.
-    centre = -log1p(q * q / (2 * df)) / 2
+    center = -log1p(q * q / (2 * df)) / 2
     deviation = 1 / math.sqrt(2 * df)
-    low, high = centre - DEVIATIONS * deviation - E_FOLDINGS / df, centre + DEVIATIONS * deviation
+    low, high = center - DEVIATIONS * deviation - E_FOLDINGS / df, center + DEVIATIONS * deviation
     u = np.linspace(low, high, math.ceil((high - low) / min(LOG_STEP, 0.4 * deviation)) + 1)
     density = exp(log_constant(df) - df / 2 * expm1_remainder(2 * u))
     tails = np.empty(len(u))

@@ -235,7 +235,7 @@ def scatter_columns(
     return moved
 
 
-def merge_neighbours(states: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
+def merge_neighbors(states: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
     """One state of neighboring ranges, at least one, which are in descending order. The list is emptied.
 
     Pairs of neighbors merge, then pairs of these: states may grow, and none is merged more often than need be.

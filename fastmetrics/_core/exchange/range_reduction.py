@@ -34,7 +34,7 @@ from fastmetrics._core.exchange.range_exchange import (
     NO_SLICES,
     UNIT_BUCKET,
     ScoreBuckets,
-    merge_neighbours,
+    merge_neighbors,
     reorder_by_score,
     sample_columns,
     split_scores,
@@ -156,7 +156,7 @@ def merge_buckets(statistic: AnyStatistic, states: Mapping[int, Any], totals: Cl
     if not states:
         return statistic.empty()
     descending = [state for _, state in sorted(states.items(), reverse=True)]
-    return merge_neighbours(descending, partial(statistic.merge, totals=totals))
+    return merge_neighbors(descending, partial(statistic.merge, totals=totals))
 
 
 def sweep_buckets(statistics: Sequence[AnyStatistic], buckets: ScoreBuckets, n_threads: int) -> dict[Any, Any]:
@@ -342,7 +342,7 @@ def make_reducer(
 
         def count_range(start: int, stop: int) -> list[Any]:
             states = [count_bucket(bucket - first) for bucket in reversed(range(start, stop))]
-            return [merge_neighbours(states, partial(counted.merge, totals=NO_ROWS))]
+            return [merge_neighbors(states, partial(counted.merge, totals=NO_ROWS))]
 
         return count_range
     readers = [own for own in statistics if isinstance(own, RangeStatistic)]

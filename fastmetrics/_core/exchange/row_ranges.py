@@ -39,7 +39,7 @@ from fastmetrics._core.exchange.range_exchange import (
     LARGE_FACTOR,
     ROWS_PER_BUCKET,
     KeyRange,
-    merge_neighbours,
+    merge_neighbors,
     ordered_keys,
     reorder_by_value,
     sample_columns,
@@ -410,7 +410,7 @@ def reduce_ranges_of_rows(
         descending = grouped(item for of_range in states for item in of_range.items())
         states.clear()
         return {
-            key: key[0].finish(merge_neighbours(of_key, partial(key[0].merge_large, allocate=memory.allocate)))
+            key: key[0].finish(merge_neighbors(of_key, partial(key[0].merge_large, allocate=memory.allocate)))
             for key, of_key in descending.items()
         }
     finally:

@@ -75,7 +75,7 @@ class SweepBuilder:
         most_others = max((high[1 - pivot] - low[1 - pivot] for low, high in bounds), default=0)
         if largest_bucket >= threshold_sweep.MAX_PIVOTS or max(most_pivots, most_others) >= threshold_sweep.MAX_ROWS:
             raise OverflowError(
-                f"{largest_bucket} rows of one class have neighbouring scores: more than a range can hold"
+                f"{largest_bucket} rows of one class have neighboring scores: more than a range can hold"
             )
         key_type = buckets.key_type
         self.pivots = np.empty((2, largest_bucket), key_type)

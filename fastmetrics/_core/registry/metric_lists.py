@@ -80,7 +80,7 @@ def split_metrics(text: str, *, repeat: bool = True) -> list[str]:
 
 def metric_of_function(function: Callable[..., Any], name: str = "metrics") -> str:
     """The metric string of a function of arrays, or of a function that `fastmetrics.extend` registered."""
-    specs = [spec for spec in list_metrics().values() if function in (spec.function, spec.finalise)]
+    specs = [spec for spec in list_metrics().values() if function in (spec.function, spec.finalize)]
     own = getattr(function, "__name__", type(function).__name__)
     if not specs:
         raise ValueError(f"{name} has the function {own}, which is no metric of a log{advice_for_function(own)}")

@@ -214,7 +214,7 @@ class Metric(metaclass=MetricNames):
     @cached_property
     def _mean_statistics(self) -> tuple[Any, ...]:
         statistics = tuple(self.spec.statistics(**self._all_arguments()))
-        if not is_own(self.spec.finalise.__module__):
+        if not is_own(self.spec.finalize.__module__):
             for statistic in statistics:
                 check_statistic(self.spec.name, self.spec.exchange, statistic)
         return statistics
@@ -231,12 +231,12 @@ class Metric(metaclass=MetricNames):
     def statistics(self) -> tuple[Any, ...]:
         return self._statistics
 
-    def finalise(self, *states: Any) -> Value:
+    def finalize(self, *states: Any) -> Value:
         """The value. With `stat=`, the last state has the values of groups; where the mean is undefined, it is too."""
         if self.group_stat is None:
-            return self._finalise_mean(*states)
+            return self._finalize_mean(*states)
         *states_of_mean, values = states
-        mean = self._finalise_mean(*states_of_mean)
+        mean = self._finalize_mean(*states_of_mean)
         return mean if mean.reason else mean._replace(value=self.group_stat.value(values))
 
     @property
@@ -244,8 +244,8 @@ class Metric(metaclass=MetricNames):
         """Can the values of many states be found at once?"""
         return self.spec.many is not None and self.group_stat is None
 
-    def finalise_many(self, *states: Any) -> np.ndarray:
-        """The values of many states, NaN where `finalise` has to be asked; `has_many` is true."""
+    def finalize_many(self, *states: Any) -> np.ndarray:
+        """The values of many states, NaN where `finalize` has to be asked; `has_many` is true."""
         if self.spec.many is None:
             raise ValueError(f"metric {self!r} finds one value at a time")
         values: np.ndarray = self.spec.many(self._all_arguments(), *states)
@@ -258,8 +258,8 @@ class Metric(metaclass=MetricNames):
             return None
         return self.spec.influence(**self._all_arguments())
 
-    def _finalise_mean(self, *states: Any) -> Value:
-        value = self.spec.finalise(self._all_arguments(), *states)
+    def _finalize_mean(self, *states: Any) -> Value:
+        value = self.spec.finalize(self._all_arguments(), *states)
         if isinstance(value, Value):
             for number, statistic in self._weighing_statistics:
                 if value.reason is None and statistic.has_tiny_weights(states[number]):

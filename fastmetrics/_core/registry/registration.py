@@ -30,7 +30,7 @@ from fastmetrics._core.registry.statistics import check_statistic
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.upper_layers import METRIC_PACKAGES
 
-Finaliser = TypeVar("Finaliser", bound=Callable[..., Value | float])
+Finalizer = TypeVar("Finalizer", bound=Callable[..., Value | float])
 RESERVED_ROLES = (GROUP_ROLE, "weight", "by", "unit")  # every metric may have these columns
 PLUGIN_GROUP = "fastmetrics_metrics"  # the group of entry points by which packages name modules with metrics
 _specs: dict[str, MetricSpec] = {}
@@ -98,7 +98,7 @@ def metric(
     near_names: Mapping[str, str] = EMPTY,
     many: Callable[..., Any] | None = None,
     influence: Callable[..., Any] | None = None,
-) -> Callable[[Finaliser], Finaliser]:
+) -> Callable[[Finalizer], Finalizer]:
     """Register a metric: a decorator of the function that makes its value from the states of its statistics.
 
     The decorated function is ``finalize(parameters, *states)``: `parameters` is a dict of the options of the metric
@@ -222,20 +222,20 @@ def metric(
         raise ValueError(f"cutoff must be False, True or {REQUIRED!r}; found {cutoff!r}")
     suffix = CUTOFF if cutoff == REQUIRED else ""
 
-    def register(finalise: Finaliser) -> Finaliser:
-        summary = (finalise.__doc__ or "").strip().partition("\n")[0]
-        if not is_own(finalise.__module__):
+    def register(finalize: Finalizer) -> Finalizer:
+        summary = (finalize.__doc__ or "").strip().partition("\n")[0]
+        if not is_own(finalize.__module__):
             known_specs()  # a name that the library has is refused here, not there
             if isinstance(statistics, Statistic):
                 check_statistic(name, exchange, statistics)
         spec = MetricSpec(
-            name + suffix, summary, family_of(finalise.__module__), exchange, parameters or {}, checks or {},
-            (lambda: (statistics,)) if isinstance(statistics, Statistic) else statistics, finalise,
+            name + suffix, summary, family_of(finalize.__module__), exchange, parameters or {}, checks or {},
+            (lambda: (statistics,)) if isinstance(statistics, Statistic) else statistics, finalize,
             function, undefined, default, cutoff, roles, direction, scale, no_interval, interval, variants,
             tuple(alias + suffix for alias in aliases), option_aliases, near_names, (), many, influence,
         )  # fmt: skip
         add_spec(spec)
-        return finalise
+        return finalize
 
     return register
 
@@ -245,12 +245,12 @@ def add_spec(spec: MetricSpec) -> None:
     names = spec.base_name, *(alias.removesuffix(CUTOFF) for alias in spec.aliases)
     spellings = {spelling: own for own in names for spelling in spellings_of(own, spec.cutoff)}
     for alias in spec.option_aliases:
-        spellings[normalise(alias)] = alias.removesuffix(CUTOFF)
+        spellings[normalize(alias)] = alias.removesuffix(CUTOFF)
     for spelling, own in spellings.items():
         check_spelling(spec, own, _spec_of_spelling.get(spelling))
     _spec_of_spelling.update(dict.fromkeys(spellings, spec))
     _spelling_of_key.update({key_of(spelling): spelling for spelling in spellings})
-    options = {normalise(alias): (own,) for alias, own in spec.option_aliases.items() if own}
+    options = {normalize(alias): (own,) for alias, own in spec.option_aliases.items() if own}
     _options_of_spelling.update(options)
     _specs[spec.name] = spec
     forget_parsed()
@@ -260,7 +260,7 @@ def own_metrics_with(statistic: Statistic) -> list[str]:
     """The names of the metrics outside of the library that have a statistic of this type, for errors."""
     found = []
     for spec in _specs.values():
-        if not is_own(spec.finalise.__module__):
+        if not is_own(spec.finalize.__module__):
             try:
                 own = spec.statistics(**spec.parameters)
             except Exception:  # noqa: BLE001 - parameters may have no default that the statistic takes
@@ -272,7 +272,7 @@ def own_metrics_with(statistic: Statistic) -> list[str]:
 def replace_spec(spec: MetricSpec) -> None:
     """Register a metric that may be registered already, by the same module."""
     earlier = known_specs().get(spec.name)
-    if earlier is not None and earlier.finalise.__module__ == spec.finalise.__module__:
+    if earlier is not None and earlier.finalize.__module__ == spec.finalize.__module__:
         for spelling in [spelling for spelling, own in _spec_of_spelling.items() if own is earlier]:
             del _spec_of_spelling[spelling]
         del _specs[spec.name]
@@ -285,7 +285,7 @@ def form_of(name: str, place: int) -> MetricSpec:
 
 def reduce_spec(spec: MetricSpec) -> Any:
     """Pickles and copies have the name of a metric of the library, whose functions they need not hold."""
-    if not is_own(spec.finalise.__module__):
+    if not is_own(spec.finalize.__module__):
         return object.__reduce_ex__(spec, 2)  # another process may not have it
     forms = known_specs()[spec.name].forms
     return form_of, (spec.name, next(place for place, form in enumerate(forms) if form is spec))
@@ -332,32 +332,32 @@ def metric_form(
     metric's function computes this form too.
     """
 
-    def register(finalise: Callable[..., Value]) -> Callable[..., Value]:
+    def register(finalize: Callable[..., Value]) -> Callable[..., Value]:
         spec = _specs[name]
         form = replace(
             spec, roles=roles, statistics=statistics, undefined=undefined, parameters=parameters or {},
-            checks=checks or {}, variants=variants, finalise=finalise, interval=None, default=default,
-            other_forms=(), many=many, influence=influence, summary=(finalise.__doc__ or "").strip().partition("\n")[0],
+            checks=checks or {}, variants=variants, finalize=finalize, interval=None, default=default,
+            other_forms=(), many=many, influence=influence, summary=(finalize.__doc__ or "").strip().partition("\n")[0],
             function=spec.function if has_function else None,
         )  # fmt: skip
         new = replace(spec, other_forms=(*spec.other_forms, form))
         _specs[name] = new
         _spec_of_spelling.update({spelling: new for spelling, known in _spec_of_spelling.items() if known is spec})
         forget_parsed()
-        return finalise
+        return finalize
 
     return register
 
 
-def normalise(name: str) -> str:
+def normalize(name: str) -> str:
     """A name as it is looked up: neither case counts, nor hyphen or underscore."""
     return name.lower().replace("-", "_")
 
 
 def spellings_of(name: str, cutoff: bool | str) -> list[str]:
     """What a metric string may look like: with a cutoff, without, or both."""
-    without = [] if cutoff == REQUIRED else [normalise(name)]
-    return without + ([normalise(name) + CUTOFF] if cutoff else [])
+    without = [] if cutoff == REQUIRED else [normalize(name)]
+    return without + ([normalize(name) + CUTOFF] if cutoff else [])
 
 
 def check_spelling(spec: MetricSpec, name: str, other: MetricSpec | None) -> None:
@@ -372,7 +372,7 @@ def check_spelling(spec: MetricSpec, name: str, other: MetricSpec | None) -> Non
 def find_spelling(name: str, has_cutoff: bool) -> tuple[MetricSpec, tuple[str, ...]] | None:
     """The metric of this name or alias, and the options that the alias means. "name" and "name@k" may differ."""
     suffix = CUTOFF if has_cutoff else ""
-    spelling = normalise(name) + suffix
+    spelling = normalize(name) + suffix
     if spelling not in _spec_of_spelling:
         spelling = _spelling_of_key.get(key_of(name) + suffix, "")
     spec = _spec_of_spelling.get(spelling)
@@ -384,5 +384,5 @@ def metrics_by_name() -> dict[str, list[tuple[MetricSpec, str]]]:
     found: dict[str, list[tuple[MetricSpec, str]]] = {}
     for spec in _specs.values():
         for name in (spec.base_name, *(alias.removesuffix(CUTOFF) for alias in spec.aliases)):
-            found.setdefault(normalise(name), []).append((spec, name))
+            found.setdefault(normalize(name), []).append((spec, name))
     return found

@@ -213,7 +213,7 @@ class ReplicateBuckets:
     def sort_bucket(self, bucket: int, rows: int, scratch: Scratch) -> DescendingRows:
         """The rows of a bucket, at least one, in descending order of score, without weights."""
         if rows >= MAX_BUCKET_ROWS:
-            raise OverflowError(f"{rows} rows have neighbouring scores: more than a range can hold")
+            raise OverflowError(f"{rows} rows have neighboring scores: more than a range can hold")
         buckets = self.buckets
         key_type = buckets.key_type
         codes = np.empty(rows, np.uint16)

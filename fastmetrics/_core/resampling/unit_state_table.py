@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.exact import MAX_UNNORMALISED
+from fastmetrics._core.exact import MAX_UNNORMALIZED
 from fastmetrics._core.state import HALF_BITS, LOW_HALF, Sums
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.resampling import poisson_weights
@@ -20,7 +20,7 @@ class UnitStateTable:
 
     Statistics add rows in any order: `numbers` (int32) has the state of every row. Values are added to windows of 128
     bits, which are close to each other in memory. A few values, far smaller or greater than the first ones, do not fit
-    and are kept. `normalise` adds all of them to the sums. While there are windows alone, the sums take no memory:
+    and are kept. `normalize` adds all of them to the sums. While there are windows alone, the sums take no memory:
     limbs are made of the windows.
     """
 
@@ -73,8 +73,8 @@ class UnitStateTable:
         """Add the value of every row to a sum: of an array of sums the one with the number of its cell (uint16)."""
         column = self.template.fields.places[name]
         n = values.shape[0]
-        if self.in_windows + n > MAX_UNNORMALISED:
-            self.normalise()
+        if self.in_windows + n > MAX_UNNORMALIZED:
+            self.normalize()
         if not self.in_windows:
             self.place = sums.place_of_window(values)
         self.in_windows += n
@@ -101,7 +101,7 @@ class UnitStateTable:
             order = np.argsort(places, kind="stable")
             self.others = [(values[order], places[order])]
 
-    def normalise(self) -> None:
+    def normalize(self) -> None:
         """Add everything to the sums, and bring them to the canonical form."""
         self.add_others()
         sums.empty_windows(self.windows, self.place, self.exact)
@@ -110,7 +110,7 @@ class UnitStateTable:
     def state(self, index: int) -> Sums:
         """The state of one unit bucket. It shares the table's memory."""
         if self.in_windows or self.others:
-            self.normalise()
+            self.normalize()
         state: Sums = self.template.with_memory(self.counts[index], self.exact[index])
         return state
 
@@ -127,7 +127,7 @@ class UnitStateTable:
             self.in_windows += other.in_windows
             return
         if self.in_windows:
-            self.normalise()
+            self.normalize()
         if other.has_sums:
             np.add(self.exact, other.exact[part], out=self.exact)
         first = np.int32(start * n_sums)
@@ -142,7 +142,7 @@ class UnitStateTable:
             return True
         if not self.in_windows:
             self.place = other.place
-        return self.place == other.place and self.in_windows + other.in_windows <= MAX_UNNORMALISED
+        return self.place == other.place and self.in_windows + other.in_windows <= MAX_UNNORMALIZED
 
     def select(self, numbers: np.ndarray) -> UnitStateTable:
         """The states with these numbers."""
@@ -157,7 +157,7 @@ class UnitStateTable:
         n_sums = self.windows.shape[1]
         total = exact.new_states(1, n_sums)
         if self.has_sums:
-            self.normalise()
+            self.normalize()
             total += self.exact.sum(axis=0)
         for values, places in self.others:
             sums.add_by_number(values, places % np.int32(n_sums), total[0])
@@ -190,7 +190,7 @@ class UnitStateTable:
     def limbs_of_sums(self) -> tuple[np.ndarray, np.ndarray]:
         """The same for states whose sums are not in windows alone: all limbs."""
         if self.in_windows or self.others:
-            self.normalise()
+            self.normalize()
         poisson_weights.to_sign_magnitude(self.exact.reshape(-1, exact.SIZE), exact.LIMBS)
         limbs = self.exact.reshape(self.exact.shape[0], -1)
         return np.arange(limbs.shape[1]), limbs

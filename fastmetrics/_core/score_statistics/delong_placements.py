@@ -109,9 +109,9 @@ def area_interval(area: float, standard_error: float, level: float, method: str)
         return max(0.0, area - reach), min(1.0, area + reach), None
     if area in (0.0, 1.0):
         return float("nan"), float("nan"), "the classes are perfectly separated, which has no logit"
-    centre = log(area / (1 - area))
+    center = log(area / (1 - area))
     reach /= area * (1 - area)
-    return expit(centre - reach), expit(centre + reach), None
+    return expit(center - reach), expit(center + reach), None
 
 
 def expit(x: float) -> float:

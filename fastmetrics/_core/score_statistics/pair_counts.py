@@ -95,7 +95,7 @@ def undefined_reason(negatives: int, positives: int) -> str | None:
     return NO_NEGATIVE if negatives == 0 else None
 
 
-def finalise_pairs(state: PairCounts | WeightedPairs) -> Value:
+def finalize_pairs(state: PairCounts | WeightedPairs) -> Value:
     """The AUC: pairs won divided by all pairs."""
     if isinstance(state, WeightedPairs):
         negatives, positives = state.rows

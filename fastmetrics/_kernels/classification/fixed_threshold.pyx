@@ -10,7 +10,7 @@ from libc.math cimport INFINITY, nextafterf
 from libc.stdint cimport int64_t, uint8_t, uint16_t
 
 from fastmetrics._kernels.numeric.length_checks cimport need_length
-from fastmetrics._kernels.numeric.superaccumulator cimport CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, normalise
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, normalize
 
 ctypedef fused value_t:
     float
@@ -83,10 +83,10 @@ cdef void add_weights(
             n_pending[cell] = 0
             n_chunks[cell] += 1
             if n_chunks[cell] % CHUNKS_PER_CARRY == 0:
-                normalise(states + cell * state_size)
+                normalize(states + cell * state_size)
     for cell in range(N_CELLS):
         add_chunk(states + cell * state_size, pending[cell], n_pending[cell], rest)
-        normalise(states + cell * state_size)
+        normalize(states + cell * state_size)
 
 
 def weigh_cells(

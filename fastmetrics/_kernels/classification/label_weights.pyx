@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets, need_range
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, STATE_SIZE, add_chunk, add_value, carry_after, normalise, round_state,
+    CHUNK, STATE_SIZE, add_chunk, add_value, carry_after, normalize, round_state,
 )
 
 cdef enum:
@@ -65,7 +65,7 @@ cdef void add_run(int64_t* state, const double* values, Py_ssize_t n) noexcept n
         add_chunk(state, chunk, length, rest)
         start += length
         carry_after(state, start)
-    normalise(state)
+    normalize(state)
 
 
 def sum_runs(const double[::1] ordered, const int64_t[::1] starts, double[::1] out):
@@ -106,14 +106,14 @@ cdef void add_state(int64_t* state, const int64_t* other) noexcept nogil:
     cdef int i
     for i in range(STATE_SIZE):
         state[i] += other[i]
-    normalise(state)
+    normalize(state)
 
 
 cdef void subtract_state(int64_t* state, const int64_t* other) noexcept nogil:
     cdef int i
     for i in range(STATE_SIZE):
         state[i] -= other[i]
-    normalise(state)
+    normalize(state)
 
 
 def round_counts(
@@ -162,6 +162,6 @@ def weigh_indicators(
                 if pred[i, j]:
                     add_value(&second[j, 0], weights[i])
         for j in range(true.shape[1]):
-            normalise(&both[j, 0])
-            normalise(&first[j, 0])
-            normalise(&second[j, 0])
+            normalize(&both[j, 0])
+            normalize(&first[j, 0])
+            normalize(&second[j, 0])

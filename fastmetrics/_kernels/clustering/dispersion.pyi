@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def compute_centres(
+def compute_centers(
     x: NDArray[np.float32] | NDArray[np.float64],
     order: NDArray[np.int64],
     ends: NDArray[np.int64],
@@ -16,11 +16,11 @@ def bounding_box(
     low: NDArray[np.float32] | NDArray[np.float64],
     high: NDArray[np.float32] | NDArray[np.float64],
 ) -> None: ...
-def distances_to_centres(
+def distances_to_centers(
     x: NDArray[np.float32] | NDArray[np.float64],
     codes: NDArray[np.int64],
-    centres: NDArray[np.float64],
+    centers: NDArray[np.float64],
     root: bool,
     out: NDArray[np.float64],
 ) -> None: ...
-def largest_ratios(centres: NDArray[np.float64], widths: NDArray[np.float64], out: NDArray[np.float64]) -> float: ...
+def largest_ratios(centers: NDArray[np.float64], widths: NDArray[np.float64], out: NDArray[np.float64]) -> float: ...

@@ -1,4 +1,4 @@
-"""Centres of clusters, distances of rows from them, and distances between them.
+"""Centers of clusters, distances of rows from them, and distances between them.
 
 Rows are float32 or float64 and finite. `order` lists them cluster by cluster; cluster c ends before ends[c]. All
 arithmetic is in double. Sums over rows are exact and rounded once (superaccumulator.pxd). Sums over dimensions have a
@@ -12,7 +12,7 @@ from libc.string cimport memset
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, MINUS_INFINITIES, N_LIMBS, NANS, PLUS_INFINITIES, STATE_SIZE, add_chunk, add_value,
-    carry_after, normalise, round_state,
+    carry_after, normalize, round_state,
 )
 
 cdef enum:
@@ -26,7 +26,7 @@ ctypedef fused real_t:
 cdef double round_signed_sum(int64_t* state) noexcept nogil:
     """The sum of a state, positive or negative, rounded once."""
     cdef Py_ssize_t limb
-    normalise(state)
+    normalize(state)
     if state[NANS] or (state[PLUS_INFINITIES] and state[MINUS_INFINITIES]):
         return NAN
     if state[PLUS_INFINITIES]:
@@ -37,7 +37,7 @@ cdef double round_signed_sum(int64_t* state) noexcept nogil:
         return round_state(state)
     for limb in range(N_LIMBS):
         state[limb] = -state[limb]
-    normalise(state)
+    normalize(state)
     return -round_state(state)
 
 
@@ -45,7 +45,7 @@ cdef void sum_columns(
     const real_t* column, Py_ssize_t stride, Py_ssize_t width, const int64_t* rows, Py_ssize_t n, int64_t* states,
     double* chunks, double* rest,
 ) noexcept nogil:
-    """Add column[row * stride + j] over n rows to the j-th of `width` states, and normalise the states."""
+    """Add column[row * stride + j] over n rows to the j-th of `width` states, and normalize the states."""
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t length, i, j
     cdef const real_t* row
@@ -60,7 +60,7 @@ cdef void sum_columns(
             carry_after(states + j * STATE_SIZE, start)
         start += length
     for j in range(width):
-        normalise(states + j * STATE_SIZE)
+        normalize(states + j * STATE_SIZE)
 
 
 cdef void average_columns(
@@ -85,7 +85,7 @@ cdef void average_columns(
         out[j] = round_signed_sum(states + j * STATE_SIZE) / <double>n
 
 
-def compute_centres(
+def compute_centers(
     const real_t[:, ::1] x, const int64_t[::1] order, const int64_t[::1] ends, double[:, ::1] out,
     double[::1] overall, int64_t[:, ::1] totals,
 ):
@@ -143,19 +143,19 @@ def bounding_box(const real_t[:, ::1] x, real_t[::1] low, real_t[::1] high):
         find_bounds(&x[0, 0], x.shape[0], x.shape[1], &low[0], &high[0])
 
 
-def distances_to_centres(
-    const real_t[:, ::1] x, const int64_t[::1] codes, const double[:, ::1] centres, bint root, double[::1] out
+def distances_to_centers(
+    const real_t[:, ::1] x, const int64_t[::1] codes, const double[:, ::1] centers, bint root, double[::1] out
 ):
-    """The squared distance of every row from the centre of its cluster, or with `root` the distance."""
+    """The squared distance of every row from the center of its cluster, or with `root` the distance."""
     cdef Py_ssize_t i, dim, lane
     cdef int64_t cluster
     cdef double total, difference
     cdef double partial_sums[4]
     need_length(b"codes and out", min(codes.shape[0], out.shape[0]), x.shape[0])
-    need_length(b"columns of centres", centres.shape[1], x.shape[1])
+    need_length(b"columns of centers", centers.shape[1], x.shape[1])
     if x.shape[0] == 0:
         return
-    need_below(b"codes", &codes[0], x.shape[0], centres.shape[0])
+    need_below(b"codes", &codes[0], x.shape[0], centers.shape[0])
     with nogil:
         for i in range(x.shape[0]):
             cluster = codes[i]
@@ -164,33 +164,33 @@ def distances_to_centres(
             dim = 0
             while dim + 4 <= x.shape[1]:
                 for lane in range(4):
-                    difference = <double>x[i, dim + lane] - centres[cluster, dim + lane]
+                    difference = <double>x[i, dim + lane] - centers[cluster, dim + lane]
                     partial_sums[lane] += difference * difference
                 dim += 4
             total = (partial_sums[0] + partial_sums[1]) + (partial_sums[2] + partial_sums[3])
             while dim < x.shape[1]:
-                difference = <double>x[i, dim] - centres[cluster, dim]
+                difference = <double>x[i, dim] - centers[cluster, dim]
                 total += difference * difference
                 dim += 1
             out[i] = sqrt(total) if root else total
 
 
-def largest_ratios(const double[:, ::1] centres, const double[::1] widths, double[::1] out) -> float:
-    """For every cluster the largest (widths[i] + widths[j]) / distance of centres.
+def largest_ratios(const double[:, ::1] centers, const double[::1] widths, double[::1] out) -> float:
+    """For every cluster the largest (widths[i] + widths[j]) / distance of centers.
 
-    Pairs of equal centres are left out. Returns the largest distance of two centres.
+    Pairs of equal centers are left out. Returns the largest distance of two centers.
     """
     cdef Py_ssize_t i, j, dim
     cdef double total, difference, ratio
     cdef double largest_distance = 0
-    need_length(b"widths and out", min(widths.shape[0], out.shape[0]), centres.shape[0])
+    need_length(b"widths and out", min(widths.shape[0], out.shape[0]), centers.shape[0])
     out[:] = 0
     with nogil:
-        for i in range(centres.shape[0]):
+        for i in range(centers.shape[0]):
             for j in range(i):
                 total = 0
-                for dim in range(centres.shape[1]):
-                    difference = centres[i, dim] - centres[j, dim]
+                for dim in range(centers.shape[1]):
+                    difference = centers[i, dim] - centers[j, dim]
                     total += difference * difference
                 if total > 0:
                     total = sqrt(total)

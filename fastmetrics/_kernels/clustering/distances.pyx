@@ -21,7 +21,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets, need_range
-from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise, round_state
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalize, round_state
 
 cdef extern from "clustering/distances.h":
     cdef enum:
@@ -406,7 +406,7 @@ cdef double sum_exactly(double* values, Py_ssize_t n, int64_t* state, double* ch
             chunk[i] = values[start + i]
         add_chunk(state, chunk, length, rest)
         start += length
-    normalise(state)
+    normalize(state)
     return round_state(state)
 
 

@@ -203,7 +203,7 @@ FM_WIDE static void fm_sum_tail(
 
 /* E G(k, mean) from the probabilities of single k, for means below FM_MOMENTS_MEAN.
  *
- * The probability of the count next to the mean is set to 1, and the others follow from ratios of neighbouring
+ * The probability of the count next to the mean is set to 1, and the others follow from ratios of neighboring
  * probabilities: without factorials, nothing overflows. The sum is divided by the sum of the probabilities at the end.
  * Both directions end when a probability falls below 2^-62 of the first one (times the mean, if the mean is below 1).
  * Standard deviations are below 20, and both tails fall at least as fast as those of the Poisson distribution, so at
@@ -234,7 +234,7 @@ static double fm_expected_by_counts(const fm_margins* margins) {
  * below 2^-60 of the first, and so is the part of the distribution where the series does not converge.
  *
  * Moments follow from E[k (outside + k) g(k - 1)] = E[(a - k)(b - k) g(k)], which holds for every polynomial g because
- * of the ratios of neighbouring probabilities. With g(k - 1) = (k - mean)^r, V the value of both products at the mean,
+ * of the ratios of neighboring probabilities. With g(k - 1) = (k - mean)^r, V the value of both products at the mean,
  * and S = a + b - 2 mean,
  *
  *     (total - r) m(r+1) = r (V m(r-1) - S m(r)) + sum over i <= r - 2 of C(r, i) (m(i+2) - S m(i+1) + V m(i)).

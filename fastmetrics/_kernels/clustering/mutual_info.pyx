@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_range
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    STATE_SIZE, CHUNK, add_chunk, add_value, carry_after, normalise,
+    STATE_SIZE, CHUNK, add_chunk, add_value, carry_after, normalize,
 )
 
 cdef extern from "clustering/mutual_info.h":
@@ -64,7 +64,7 @@ cdef UInt128 add_cells(Table table, Py_ssize_t start, Py_ssize_t stop, int64_t* 
         add_chunk(state, counts, length, expected)
         first += length
         carry_after(state, first)
-    normalise(state)
+    normalize(state)
     return expected_sum
 
 
@@ -112,7 +112,7 @@ cdef void add_entropy_terms(
         add_chunk(state, terms, length, rests)
         start += length
         carry_after(state, start)
-    normalise(state)
+    normalize(state)
 
 
 def sum_entropy(const int64_t[::1] sizes, int64_t total, int64_t[::1] state):
@@ -135,12 +135,12 @@ cdef void add_expected_terms(
         term = expected_term(first[i], second[j], total)
         add_value(state, <double>first_counts[i] * <double>second_counts[j] * term)
         if (pair - start) % (1 << 28) == 0:
-            normalise(state)
+            normalize(state)
         j += 1
         if j == n_second:
             j = 0
             i += 1
-    normalise(state)
+    normalize(state)
 
 
 def sum_expected(

@@ -1,4 +1,4 @@
-/* IoU of one box with many boxes, in a loop that the compiler vectorises (FM_WIDE: see vector_math.h).
+/* IoU of one box with many boxes, in a loop that the compiler vectorizes (FM_WIDE: see vector_math.h).
  *
  * A box is its corners x1 <= x2, y1 <= y2 and its area. Many boxes are five arrays of length n, one after the other:
  * x1, y1, x2, y2, area. `border` is 1 if corners are pixels that belong to the box (the width of [3, 5] is 3), else 0;

@@ -2,7 +2,7 @@
 
 Boxes are rows of four float64: corners x1, y1, x2, y2, or x, y, width, height. They are converted once to an array of
 shape (5, n), the four corner coordinates and the area. The inner loop over the second set then reads contiguous memory
-and is vectorised. The arithmetic is in iou.h. Sizes are at most MOST_SIZE, so areas and their sums are finite.
+and is vectorized. The arithmetic is in iou.h. Sizes are at most MOST_SIZE, so areas and their sums are finite.
 """
 
 from libc.stdint cimport uint8_t

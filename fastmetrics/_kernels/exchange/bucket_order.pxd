@@ -2,7 +2,7 @@
 
 The keys of a bucket are in a narrow range. Their distances from the lowest are shifted until the highest bit is used:
 the upper bits then separate nearly all keys, wherever the range is, and two digits of them are sorted by. An insertion
-sort orders the neighbours that they do not separate, with a look at the whole keys. If it takes too many moves (scores
+sort orders the neighbors that they do not separate, with a look at the whole keys. If it takes too many moves (scores
 of very different magnitude), rows are sorted by all digits.
 """
 
@@ -81,7 +81,7 @@ cdef inline uint64_t* radix_sort_words(
 
 
 cdef inline bint insertion_sort_words(const BucketRows* rows, uint64_t* words) noexcept nogil:
-    """Order neighbours by their whole keys. Returns False after too many moves; the words are then partly sorted."""
+    """Order neighbors by their whole keys. Returns False after too many moves; the words are then partly sorted."""
     cdef Py_ssize_t i, j
     cdef Py_ssize_t moves_left = MAX_MOVES_PER_ROW * rows.n
     cdef uint64_t word, other, key

@@ -19,7 +19,7 @@ from libc.string cimport memset
 
 import numpy as np
 
-from fastmetrics._kernels.numeric.superaccumulator cimport STATE_SIZE, add_value, normalise
+from fastmetrics._kernels.numeric.superaccumulator cimport STATE_SIZE, add_value, normalize
 from fastmetrics._kernels.numeric.table_hash cimport table_hash_pair, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
@@ -376,7 +376,7 @@ cdef inline void add_multiple(int64_t* state, double value, int64_t count) noexc
     for i in range(count >> COUNT_BITS):
         add_value(state, ldexp(value, COUNT_BITS))
         if i & CARRY_MASK == CARRY_MASK:
-            normalise(state)
+            normalize(state)
 
 
 def weigh_numbers(
@@ -385,7 +385,7 @@ def weigh_numbers(
     int64_t[:, ::1] states,
     const int64_t[::1] counts or None,
 ):
-    """Add the weight of each row, `counts` times, to the exact sum of its number. States stay normalised."""
+    """Add the weight of each row, `counts` times, to the exact sum of its number. States stay normalized."""
     cdef Py_ssize_t i
     cdef Py_ssize_t n = numbers.shape[0]
     if weights.shape[0] != n or n > ROWS_PER_CARRY or states.shape[1] != STATE_SIZE:
@@ -400,7 +400,7 @@ def weigh_numbers(
                 add_multiple(&states[numbers[i], 0], weights[i], counts[i])
         if n < states.shape[0]:
             for i in range(n):
-                normalise(&states[numbers[i], 0])
+                normalize(&states[numbers[i], 0])
         else:
             for i in range(states.shape[0]):
-                normalise(&states[i, 0])
+                normalize(&states[i, 0])

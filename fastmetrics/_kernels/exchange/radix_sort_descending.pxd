@@ -1,7 +1,7 @@
 """Stable sort of rows by descending score: merge sort for few rows, radix sort for many.
 
 The radix sort reads only the upper half of the digits at first. These 33 bits separate nearly all scores, and an
-insertion sort then orders the neighbours that they do not separate. If the insertion sort takes too many moves (many
+insertion sort then orders the neighbors that they do not separate. If the insertion sort takes too many moves (many
 scores differ by less than 1e-6), the rows are sorted by all digits.
 """
 

@@ -13,7 +13,7 @@
  *
  * fm_log2_of_rank is rounded correctly for whole numbers up to 2^20: discounts of ranks are made from it.
  *
- * A core (..._core) takes ordinary arguments only and has no branch, so loops over it are vectorised. On other arguments
+ * A core (..._core) takes ordinary arguments only and has no branch, so loops over it are vectorized. On other arguments
  * it reads no memory beyond its tables, and its result is not used.
  */
 #ifndef FASTMETRICS_NUMERIC_ELEMENTARY_H

@@ -10,7 +10,7 @@ from libc.math cimport fabs, frexp, ldexp
 from libc.stdint cimport int64_t
 
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    BASE_EXPONENT, MINUS_INFINITIES, N_LIMBS, NANS, PLUS_INFINITIES, normalise,
+    BASE_EXPONENT, MINUS_INFINITIES, N_LIMBS, NANS, PLUS_INFINITIES, normalize,
 )
 
 cdef extern from "numeric/two_product.h":
@@ -56,7 +56,7 @@ cdef inline DoubleDouble multiply_double_doubles(DoubleDouble x, DoubleDouble y)
 cdef inline DoubleDouble leading_bits(int64_t* state, int* exponent, bint* is_exact) noexcept nogil:
     """At least the leading 129 bits of a state's sum, which is the result times 2**exponent.
 
-    is_exact[0] becomes 0 if bits below them were dropped. The state must be normalised. A negative state is
+    is_exact[0] becomes 0 if bits below them were dropped. The state must be normalized. A negative state is
     overwritten.
     """
     cdef DoubleDouble out
@@ -72,7 +72,7 @@ cdef inline DoubleDouble leading_bits(int64_t* state, int* exponent, bint* is_ex
     if below_zero:
         for i in range(N_LIMBS):
             state[i] = -state[i]
-        normalise(state)
+        normalize(state)
     top = N_LIMBS - 1
     while top >= 0 and state[top] == 0:
         top -= 1
@@ -100,7 +100,7 @@ cdef inline bint is_rounding_certain(double high, double low, double error, doub
 
 
 cdef inline bint round_near_midpoint(DoubleDouble x, double y, double lower, double upper, double* out) noexcept nogil:
-    """Round x / y, both exact, to one of two neighbouring doubles: to the nearer, or to even at the midpoint.
+    """Round x / y, both exact, to one of two neighboring doubles: to the nearer, or to even at the midpoint.
 
     x is compared with the midpoint times y. Returns 0 if the difference does not fit a double; the quotient is then
     not at the midpoint.
@@ -153,7 +153,7 @@ cdef inline bint divide_state_within(
 ) noexcept nogil:
     """A state's sum divided by a denominator > 0, rounded once. Returns 0 if the rounding is uncertain.
 
-    The denominator is known to within an error, and is neither very large nor very small. The state must be normalised
+    The denominator is known to within an error, and is neither very large nor very small. The state must be normalized
     and without infinities. It is overwritten.
     """
     cdef int exponent = 0

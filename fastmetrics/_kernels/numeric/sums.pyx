@@ -1,6 +1,6 @@
 """Exact sums of columns. A sum is a state of the superaccumulator; superaccumulator.pxd gives its layout and bounds.
 
-Functions add rows to `state` (int64[STATE_SIZE]), which is normalised before and after the call. Arrays are
+Functions add rows to `state` (int64[STATE_SIZE]), which is normalized before and after the call. Arrays are
 contiguous. Weights are float64 of the same length, or None. A weighted sum adds the rounded product weight * value of
 each row, so it depends on the rows alone, not on their order.
 
@@ -22,7 +22,7 @@ from fastmetrics._kernels.numeric.quotient cimport (
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, FM_LANES, WINDOW_LIMBS, WINDOW_SHIFTS, add_chunk_at, add_to_window, add_value, carry_after, bits_of_f64,
-    empty_window, exponent_of, first_limb, greatest_magnitude, normalise, write_limbs,
+    empty_window, exponent_of, first_limb, greatest_magnitude, normalize, write_limbs,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport BASE_EXPONENT as _BASE_EXPONENT
 from fastmetrics._kernels.numeric.superaccumulator cimport N_LIMBS as _N_LIMBS
@@ -84,7 +84,7 @@ cdef void add_values(int64_t* state, const value_t* values, const double* weight
         add_chunk_at(state, rows, length, remainders, &exponent)
         start += length
         carry_after(state, start)
-    normalise(state)
+    normalize(state)
 
 
 def sum_values(const value_t[::1] values, const double[::1] weights or None, int64_t[::1] state):
@@ -110,8 +110,8 @@ def sum_positive_weights(const unsigned char[::1] labels, const double[::1] weig
             if labels[i]:
                 add_value(&state[0], weights[i])
             if i % (1 << 29) == 0:
-                normalise(&state[0])
-        normalise(&state[0])
+                normalize(&state[0])
+        normalize(&state[0])
 
 
 def sum_selected(const double[::1] values, const uint8_t[::1] selected, int64_t[::1] state):
@@ -133,7 +133,7 @@ def sum_selected(const double[::1] values, const uint8_t[::1] selected, int64_t[
             add_chunk_at(&state[0], chunk, length, remainders, &exponent)
             start += length
             carry_after(&state[0], start)
-        normalise(&state[0])
+        normalize(&state[0])
 
 
 def sum_segments(const double[::1] values, const int64_t[::1] bounds, int64_t[:, :] states):
@@ -215,7 +215,7 @@ def add_to_windows(
 
 
 def add_by_number(const double[::1] values, const int32_t[::1] places, int64_t[:, ::1] states):
-    """Add values[i] to states[places[i]], which are not normalised: at most 2**30 values between two normalisations."""
+    """Add values[i] to states[places[i]], which are not normalized: at most 2**30 values between two normalizations."""
     cdef Py_ssize_t i
     if states.shape[1] != _STATE_SIZE:
         raise ValueError("states have another size")
@@ -229,7 +229,7 @@ def add_by_number(const double[::1] values, const int32_t[::1] places, int64_t[:
 
 
 def empty_windows(uint64_t[:, :, ::1] windows, int place, int64_t[:, :, ::1] states):
-    """Add windows[i] to states[i], or all windows to a single state, which is normalised; then the windows are zero."""
+    """Add windows[i] to states[i], or all windows to a single state, which is normalized; then the windows are zero."""
     cdef Py_ssize_t i, k
     if not 1 <= place < 2047 or windows.shape[1] != states.shape[1] or windows.shape[2] != 2:
         raise ValueError("windows do not belong to these states")
@@ -311,28 +311,28 @@ def count_labels_by_number(const int32_t[::1] numbers, const uint8_t[::1] labels
             own[1] += labels[i]
 
 
-def normalise_state(int64_t[::1] state):
-    """Bring the limb-wise sum of at most 2**30 normalised states back to the canonical form."""
+def normalize_state(int64_t[::1] state):
+    """Bring the limb-wise sum of at most 2**30 normalized states back to the canonical form."""
     need_length(b"state", state.shape[0], _STATE_SIZE)
     with nogil:
-        normalise(&state[0])
+        normalize(&state[0])
 
 
-def normalise_states(int64_t[:, :, ::1] states):
-    """As normalise_state, for states[i, k] of any i and k."""
+def normalize_states(int64_t[:, :, ::1] states):
+    """As normalize_state, for states[i, k] of any i and k."""
     cdef Py_ssize_t i, k
     if states.shape[2] != _STATE_SIZE:
         raise ValueError("states have another size")
     with nogil:
         for i in range(states.shape[0]):
             for k in range(states.shape[1]):
-                normalise(&states[i, k, 0])
+                normalize(&states[i, k, 0])
 
 
 def divide_states(const int64_t[:, ::1] states, double high, double low, double error, double[::1] out):
     """Write the sum of every state, divided by a denominator and rounded once; NaN where the rounding is uncertain.
 
-    States are normalised. One with an infinity or NaN counts as uncertain. The denominator is high + low, to within an
+    States are normalized. One with an infinity or NaN counts as uncertain. The denominator is high + low, to within an
     error; it is positive, neither very large nor very small.
     """
     cdef DoubleDouble denominator = two_sum(high, low)

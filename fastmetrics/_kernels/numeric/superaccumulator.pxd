@@ -3,10 +3,10 @@
 This is the superaccumulator of R. Neal (2015, arXiv:1505.05571). A state is STATE_SIZE int64: N_LIMBS limbs of 32 bits,
 where limb i has the weight 2**(32 i - BASE_EXPONENT), then the number of +inf, of -inf and of NaN that were added.
 Adding a double changes at most three limbs. A limb has 31 spare bits for carries, so up to 2**30 additions may be made
-between two normalisations. In a normalised state all limbs but the last lie in [0, 2**32), and the last one has the
+between two normalizations. In a normalized state all limbs but the last lie in [0, 2**32), and the last one has the
 sign. This form is canonical: equal sums have equal states. States are merged by adding them limb by limb.
 
-`add_chunk` is the fast path. It sums 2048 values at two binary places with exact, vectorised additions (vector_math.h)
+`add_chunk` is the fast path. It sums 2048 values at two binary places with exact, vectorized additions (vector_math.h)
 and adds only the totals and the non-zero remainders to the state.
 `add_chunk_at` sums a chunk at three places in one pass, if its values are about as large as those of the chunk before.
 """
@@ -89,7 +89,7 @@ cdef inline void add_value(int64_t* state, double value) noexcept nogil:
         state[limb + 2] += high
 
 
-cdef inline void normalise(int64_t* state) noexcept nogil:
+cdef inline void normalize(int64_t* state) noexcept nogil:
     cdef int i
     cdef int64_t carry = 0
     cdef int64_t limb
@@ -148,14 +148,14 @@ cdef inline void write_limbs(const uint64_t* window, int place, int64_t* limbs) 
 
 
 cdef inline void empty_window(const uint64_t* window, int place, int64_t* state) noexcept nogil:
-    """Add a window to a state; the caller empties the window. The state is normalised afterwards."""
+    """Add a window to a state; the caller empties the window. The state is normalized afterwards."""
     cdef int64_t limbs[WINDOW_LIMBS]
     cdef int first = first_limb(place)
     cdef int i
     write_limbs(window, place, limbs)
     for i in range(WINDOW_LIMBS):
         state[first + i] += limbs[i]
-    normalise(state)
+    normalize(state)
 
 
 cdef inline void add_remainders(int64_t* state, double* remainders, Py_ssize_t padded) noexcept nogil:
@@ -181,9 +181,9 @@ cdef inline void add_remainders(int64_t* state, double* remainders, Py_ssize_t p
 
 
 cdef inline void carry_after(int64_t* state, Py_ssize_t n_read) noexcept nogil:
-    """Normalise a state once every CHUNKS_PER_CARRY chunks. n_read grows by CHUNK from one chunk to the next."""
+    """Normalize a state once every CHUNKS_PER_CARRY chunks. n_read grows by CHUNK from one chunk to the next."""
     if n_read // CHUNK % CHUNKS_PER_CARRY == CHUNKS_PER_CARRY - 1:
-        normalise(state)
+        normalize(state)
 
 
 cdef inline void add_chunk(int64_t* state, double* values, Py_ssize_t n, double* remainders) noexcept nogil:
@@ -248,7 +248,7 @@ cdef inline void add_chunk_at(
 cdef inline double round_state(const int64_t* state) noexcept nogil:
     """The sum of a state, rounded once (to nearest, ties to even).
 
-    The state is normalised, not negative and without infinities and NaN. The leading 64 bits are read, with a sticky
+    The state is normalized, not negative and without infinities and NaN. The leading 64 bits are read, with a sticky
     bit for everything below them, and one conversion rounds. Sums are multiples of the least subnormal number, so
     ldexp is exact below the normal numbers.
     """

@@ -4,7 +4,7 @@
 #ifndef FASTMETRICS_NUMERIC_TWO_PRODUCT_H
 #define FASTMETRICS_NUMERIC_TWO_PRODUCT_H
 
-/* A loop with a call is not vectorised, and -O2 leaves calls of functions that are not small. */
+/* A loop with a call is not vectorized, and -O2 leaves calls of functions that are not small. */
 #if defined(__GNUC__)
 #define FM_INLINE static inline __attribute__((always_inline))
 #else

@@ -8,7 +8,7 @@ a noticeable part of the time.
 from libc.math cimport ldexp
 from libc.stdint cimport int64_t, uint64_t
 
-from fastmetrics._kernels.numeric.superaccumulator cimport BASE_EXPONENT, N_LIMBS, normalise
+from fastmetrics._kernels.numeric.superaccumulator cimport BASE_EXPONENT, N_LIMBS, normalize
 
 
 cdef inline void add_integer(int64_t* state, int64_t value, int exponent) noexcept nogil:
@@ -24,18 +24,18 @@ cdef inline void add_integer(int64_t* state, int64_t value, int exponent) noexce
 
 
 cdef inline void make_absolute(int64_t* state) noexcept nogil:
-    """Make the sum positive. The state is normalised before and after."""
+    """Make the sum positive. The state is normalized before and after."""
     cdef int i
     if state[N_LIMBS - 1] < 0:
         for i in range(N_LIMBS):
             state[i] = -state[i]
-        normalise(state)
+        normalize(state)
 
 
 cdef inline double divide_by_count(const int64_t* state, uint64_t n) noexcept nogil:
     """The sum divided by n, rounded once (to nearest, ties to even), as division of Python's integers does.
 
-    The state is normalised, not negative and without infinities, and 0 < n < 2**32. This is long division: each digit
+    The state is normalized, not negative and without infinities, and 0 < n < 2**32. This is long division: each digit
     of the quotient comes from a remainder below n and the next limb. Three digits from the first non-zero one hold more
     than 64 bits. The leading 64 bits, and whether anything below them is non-zero, decide the rounding.
     """

@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
 from fastmetrics._kernels.probability.loss_terms cimport value_t, multiply_weights
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    STATE_SIZE, CHUNK, add_chunk, add_value, carry_after, negative_logs, normalise,
+    STATE_SIZE, CHUNK, add_chunk, add_value, carry_after, negative_logs, normalize,
 )
 
 
@@ -160,7 +160,7 @@ def log_loss_terms(
             add_chunk(&state[0], chunk, length, rest)
             start += length
             carry_after(&state[0], start)
-        normalise(&state[0])
+        normalize(&state[0])
 
 
 def squared_error_terms(
@@ -200,7 +200,7 @@ def squared_error_terms(
             add_chunk(&state[0], chunk, length, rest)
             start += length
             carry_after(&state[0], start)
-        normalise(&state[0])
+        normalize(&state[0])
 
 
 def add_by_class(const int64_t[::1] codes, const value_t[::1] values, int64_t[:, ::1] states):
@@ -212,4 +212,4 @@ def add_by_class(const int64_t[::1] codes, const value_t[::1] values, int64_t[:,
         for i in range(codes.shape[0]):
             add_value(&states[codes[i], 0], values[i])
         for i in range(states.shape[0]):
-            normalise(&states[i, 0])
+            normalize(&states[i, 0])

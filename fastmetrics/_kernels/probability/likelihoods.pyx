@@ -13,7 +13,7 @@ from libc.string cimport memset
 from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
 from fastmetrics._kernels.numeric.quotient cimport DoubleDouble, divide_state, count_non_finite
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, STATE_SIZE, add_chunk, add_value, carry_after, normalise,
+    CHUNK, STATE_SIZE, add_chunk, add_value, carry_after, normalize,
 )
 
 ctypedef fused value_t:
@@ -63,7 +63,7 @@ cdef inline void add_tokens(
             add_chunk(state, chunk, n_kept, rest)
         start += length
         carry_after(state, start)
-    normalise(state)
+    normalize(state)
 
 
 def add_log_probs(

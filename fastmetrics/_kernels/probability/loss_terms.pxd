@@ -9,7 +9,7 @@ negatives, and each probability p is first corrected to p / (p + (1 - p) / rate)
 from libc.stdint cimport int64_t, uint8_t
 
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, add_chunk, carry_after, negative_logs, normalise,
+    CHUNK, add_chunk, carry_after, negative_logs, normalize,
 )
 from fastmetrics._kernels.numeric.whole_numbers cimport add_integer
 
@@ -108,7 +108,7 @@ cdef inline void log_terms(
         add_chunk(state, chunk, length, rest)
         start += length
         carry_after(state, start)
-    normalise(state)
+    normalize(state)
 
 
 cdef inline int split_square_sums(
@@ -152,7 +152,7 @@ cdef inline void squared_errors(
             add_chunk(state, chunk, length, rest)
         start += length
         carry_after(state, start)
-    normalise(state)
+    normalize(state)
 
 
 cdef inline void add_probabilities(
@@ -172,7 +172,7 @@ cdef inline void add_probabilities(
         add_chunk(state, chunk, length, rest)
         start += length
         carry_after(state, start)
-    normalise(state)
+    normalize(state)
 
 
 cdef inline Py_ssize_t find_bin(

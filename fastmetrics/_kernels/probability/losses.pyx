@@ -14,7 +14,7 @@ from fastmetrics._kernels.probability.loss_terms cimport (
     multiply_weights, squared_errors, squared_errors_f64, value_t, write_outcomes,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, STATE_SIZE, add_chunk, add_value, carry_after, negative_logs, normalise,
+    CHUNK, STATE_SIZE, add_chunk, add_value, carry_after, negative_logs, normalize,
 )
 from fastmetrics._kernels.numeric.whole_numbers cimport divide_by_count
 
@@ -178,10 +178,10 @@ def calibration_terms(
         if bad:
             problem[0] = 1
         for bin_index in range(n_bins):
-            normalise(&probability_states[bin_index, 0])
+            normalize(&probability_states[bin_index, 0])
             if weights is not None:
-                normalise(&weight_states[bin_index, 0])
-                normalise(&positive_states[bin_index, 0])
+                normalize(&weight_states[bin_index, 0])
+                normalize(&positive_states[bin_index, 0])
 
 
 def write_bins(
@@ -229,8 +229,8 @@ def run_means(const value_t[::1] values, const int64_t[::1] starts, double[::1] 
             for i in range(starts[run], starts[run + 1]):
                 add_value(state, values[i])
                 if i % (1 << 29) == 0:
-                    normalise(state)
-            normalise(state)
+                    normalize(state)
+            normalize(state)
             out[run] = divide_by_count(state, <uint64_t>(starts[run + 1] - starts[run]))
 
 
@@ -295,6 +295,6 @@ def likelihood_terms(
                 add_chunk(&state[0], chunk, length, rest)
             start += length
             carry_after(&state[0], start)
-        normalise(&state[0])
+        normalize(&state[0])
         if bad:
             problem[0] = 1

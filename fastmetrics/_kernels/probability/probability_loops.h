@@ -1,4 +1,4 @@
-/* Vectorised loops over labels and probabilities, one chunk at a time (FM_WIDE: see vector_math.h).
+/* Vectorized loops over labels and probabilities, one chunk at a time (FM_WIDE: see vector_math.h).
  *
  * A chunk is at most 2048 rows. Probabilities are checked in the same pass that reads them.
  */

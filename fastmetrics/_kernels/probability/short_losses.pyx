@@ -16,7 +16,7 @@ from fastmetrics._kernels.columns.short_columns cimport (
     ShortColumns, decode_block, type_letter, open_short_columns, open_buffer, release_columns,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    BASE_EXPONENT, CHUNK, N_LIMBS, STATE_SIZE, add_value, normalise,
+    BASE_EXPONENT, CHUNK, N_LIMBS, STATE_SIZE, add_value, normalize,
 )
 from fastmetrics._kernels.numeric.whole_numbers cimport make_absolute, divide_by_count
 
@@ -121,8 +121,8 @@ cdef bint sum_short_columns(WeightedColumns* rows, int terms, Sums* sums) noexce
         if problem:
             return 0
         start += n
-    normalise(sums.total)
-    normalise(sums.positive)
+    normalize(sums.total)
+    normalize(sums.positive)
     return 1
 
 
@@ -134,7 +134,7 @@ cdef inline void write_digits(const int64_t* state, uint8_t* digits) noexcept no
 
 
 cdef object whole_number(const int64_t* state):
-    """Convert a normalised state, not negative, to a Python integer: the sum times 2**BASE_EXPONENT."""
+    """Convert a normalized state, not negative, to a Python integer: the sum times 2**BASE_EXPONENT."""
     cdef uint8_t digits[4 * N_LIMBS]
     write_digits(state, digits)
     return int.from_bytes((<char*>digits)[:4 * N_LIMBS], "little")
@@ -195,7 +195,7 @@ cdef bint bin_short_columns(
             add_value(states + bin_index * STATE_SIZE, p)
         start += n
     for bin_index in range(n_bins):
-        normalise(states + bin_index * STATE_SIZE)
+        normalize(states + bin_index * STATE_SIZE)
     return 1
 
 
@@ -252,11 +252,11 @@ def calibration_error(object y_true, object y_proba, int64_t n_bins) -> float | 
         for bin_index in range(n_bins):
             state = states + bin_index * STATE_SIZE
             state[VALUE_ONE] -= counts[2 * bin_index + 1]
-            normalise(state)
+            normalize(state)
             make_absolute(state)
             if bin_index:
                 for i in range(N_LIMBS):
                     states[i] += state[i]
-        normalise(states)
+        normalize(states)
     release_columns(&columns)
     return divide_by_count(states, <uint64_t>columns.rows) if good else None

@@ -2,7 +2,7 @@
 
 For the partitions start..stop of blocks (made by hash_partition.pyx), find the group of each row, copy the scores of
 each group together (negatives, then positives), and count pairs. Groups are found once for all outputs. An output is a
-score column with a label column. Few pairs are counted by comparing all of them, which vectorises; many with the
+score column with a label column. Few pairs are counted by comparing all of them, which vectorizes; many with the
 table of rank_table.pxd. Counts of a group are int64; wins, twice its pairs won, are uint64: a group may have up to
 2**32 rows.
 
@@ -22,7 +22,7 @@ from fastmetrics._kernels.exchange.partition_groups cimport (
 )
 from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
 from fastmetrics._kernels.numeric.length_checks cimport need_length, need_segments
-from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalize
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 from fastmetrics._kernels.ranking.weighted_groups cimport auc_of_rows, sort_rows
@@ -384,8 +384,8 @@ cdef void add_auc_terms(
     if length:
         add_chunk(weighted_auc, terms, length, rest)
         add_chunk(weights, masses, length, rest)
-    normalise(weighted_auc)
-    normalise(weights)
+    normalize(weighted_auc)
+    normalize(weights)
 
 
 def auc_terms(

@@ -1,4 +1,4 @@
-/* Vectorised loops that count scores reaching a threshold (vector_math.h explains FM_WIDE). */
+/* Vectorized loops that count scores reaching a threshold (vector_math.h explains FM_WIDE). */
 #ifndef FASTMETRICS_LABEL_RANK_COUNTS_H
 #define FASTMETRICS_LABEL_RANK_COUNTS_H
 

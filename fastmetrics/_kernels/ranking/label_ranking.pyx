@@ -17,7 +17,7 @@ from libc.string cimport memset
 from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
 from fastmetrics._kernels.numeric.length_checks cimport need_length, need_range
 from fastmetrics._kernels.sweep.rank_table cimport sort_keys
-from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalize
 from fastmetrics._kernels.numeric.whole_numbers cimport divide_by_count
 
 cdef extern from "ranking/label_rank_counts.h":
@@ -280,7 +280,7 @@ cdef bint sum_short_rows(Matrices* matrices, int measure, int64_t* state) noexce
                 return 0
         add_chunk(state, values, length, rest)
         start += length
-    normalise(state)
+    normalize(state)
     return 1
 
 

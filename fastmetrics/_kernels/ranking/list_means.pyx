@@ -10,7 +10,7 @@ from libc.string cimport memset
 
 from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets, need_segments
 from fastmetrics._kernels.numeric.quotient cimport count_non_finite, divide_state, two_sum
-from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalize
 
 
 cdef void add_mean_terms(
@@ -43,8 +43,8 @@ cdef void add_mean_terms(
     if length:
         add_chunk(weighted, terms, length, rest)
         add_chunk(weights, masses, length, rest)
-    normalise(weighted)
-    normalise(weights)
+    normalize(weighted)
+    normalize(weights)
 
 
 def mean_terms(
@@ -124,10 +124,10 @@ def unweighted_mean(
             if length == CHUNK:
                 add_chunk(state, terms, length, rest)
                 length = 0
-                normalise(state)
+                normalize(state)
         if length:
             add_chunk(state, terms, length, rest)
-        normalise(state)
+        normalize(state)
         counts[0] += values.shape[0]
         counts[1] += n_empty
         result = NAN

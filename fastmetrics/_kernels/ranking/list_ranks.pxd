@@ -2,7 +2,7 @@
 
 A list is the rows of one group. A row with a gain is called a positive. For each positive the measures need only the
 number of rows above it and the number of rows that tie with it. So only positives are sorted. The other rows are
-compared with all positives if these are few, which vectorises, and otherwise by binary search among them.
+compared with all positives if these are few, which vectorizes, and otherwise by binary search among them.
 
 Rows without a gain are judged (grade 0) or unjudged (negative grade); only bpref distinguishes them. Items that were
 judged but not retrieved have a grade and no score. They belong to the ideal list and to the totals only.
@@ -243,11 +243,11 @@ cdef inline void counting_sort_grades(double* grades, Py_ssize_t n, int64_t grea
     """Sort whole grades from 0 to `greatest` descending, in place, by counting them."""
     cdef Py_ssize_t i, position, stop
     cdef int64_t grade
-    # Neighbouring grades use different counters: adding twice to the same one would wait for the first addition.
+    # Neighboring grades use different counters: adding twice to the same one would wait for the first addition.
     cdef uint32_t counts[4][COUNTED_GRADES]
     cdef int64_t ends[FEW_GRADES + 1]
     if greatest <= FEW_GRADES and n <= FM_SHORT:
-        # With few grades, each is counted in one vectorised pass.
+        # With few grades, each is counted in one vectorized pass.
         position = 0
         for grade in range(greatest, 0, -1):
             ends[grade] = position + count_equal(grades, n, <double>grade)

@@ -1,4 +1,4 @@
-/* Vectorised loops that rank a list (list_ranks.pxd): counting scores above and tied, and sorting short lists by counting.
+/* Vectorized loops that rank a list (list_ranks.pxd): counting scores above and tied, and sorting short lists by counting.
  *
  * fm_count_above: for each of a few scores, add to `above` and `tied` how many of `many` are greater and equal. n_many is at
  * most 2^31 - 1 for float. The counters are as wide as the scores, so that a register holds as many of both.

@@ -1,6 +1,6 @@
 """Joins a run with its qrels, query by query: finds the grade of each retrieved item.
 
-1. Segments, which are runs of neighbouring rows of one query, are found by comparing each row with the one before.
+1. Segments, which are runs of neighboring rows of one query, are found by comparing each row with the one before.
    Files and tables are nearly always written query by query, so only the first row of each segment is looked up in a
    table of all queries.
 2. The queries of the segments are numbered. If a query has several segments, a stable counting sort brings its rows

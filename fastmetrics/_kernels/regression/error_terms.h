@@ -1,4 +1,4 @@
-/* Terms of rows: errors, deviances, exact products. In C, so that the compiler can vectorise the loops (FM_WIDE).
+/* Terms of rows: errors, deviances, exact products. In C, so that the compiler can vectorize the loops (FM_WIDE).
  *
  * Terms are computed in float64. Each operation is rounded once, in the order written here. The build forbids contraction,
  * so results do not depend on the width of the registers.
@@ -72,7 +72,7 @@ FM_WIDE static int64_t fm_log1p_block(const double* values, ptrdiff_t n, double*
 }
 
 /* (log(1 + y) - log(1 + p))^2. Returns whether any value is outside (-1, infinity). One logarithm at a time: compilers
- * vectorise no loop with two of them for AVX2. */
+ * vectorize no loop with two of them for AVX2. */
 static inline int fm_squared_log(const double* y, const double* p, ptrdiff_t n, double* out) {
     enum { BLOCK = 256 };
     double logs[BLOCK], other_logs[BLOCK];

@@ -23,7 +23,7 @@ from fastmetrics._kernels.columns.real_columns cimport (
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, FM_LANES, GUARD_BITS, HEADROOM, LEVEL_BITS, STATE_SIZE, add_chunk_at, add_value,
-    carry_after, normalise,
+    carry_after, normalize,
 )
 
 cdef extern from "regression/error_terms.h":
@@ -139,7 +139,7 @@ cdef int add_terms(
                 &exponent)
         start += length
         carry_after(state, start)
-    normalise(state)
+    normalize(state)
     return flags_of(before, count_non_finite(state), outside, inexact)
 
 
@@ -252,7 +252,7 @@ def add_error_terms(
     object y_true, object y_pred, const double[::1] weights or None, int kind, double parameter, Py_ssize_t start,
     Py_ssize_t stop, int64_t[:, ::1] states
 ) -> int:
-    """Add the (weighted) terms of rows start..stop to states[output], normalised before and after. Return flags."""
+    """Add the (weighted) terms of rows start..stop to states[output], normalized before and after. Return flags."""
     cdef Py_buffer views[2]
     cdef RealColumn columns[2]
     cdef const double* first_weight = NULL

@@ -20,7 +20,7 @@ from fastmetrics._kernels.exchange.partition_groups cimport (
 from fastmetrics._kernels.numeric.quotient cimport (
     DoubleDouble, load_double_double, divide_state, divide_double_doubles, two_sum, count_non_finite,
 )
-from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, carry_after, normalise
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, carry_after, normalize
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
@@ -75,7 +75,7 @@ cdef void sum_exactly(int64_t* state, const double* values, Py_ssize_t n) noexce
         add_chunk(state, chunk, length, rest)
         start += length
         carry_after(state, start)
-    normalise(state)
+    normalize(state)
 
 
 cdef bint round_mean(

@@ -21,7 +21,7 @@ from fastmetrics._kernels.columns.real_columns cimport (
     open_short_columns, prefetch_rows,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk_at, add_value, normalise,
+    CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk_at, add_value, normalize,
 )
 
 cdef extern from "regression/error_terms.h":
@@ -177,9 +177,9 @@ cdef void add_moments_of_rows(
         n_chunks += 1
         if n_chunks % (CHUNKS_PER_CARRY >> 3) == 0:
             for i in range(n_states):
-                normalise(states + i * STATE_SIZE)
+                normalize(states + i * STATE_SIZE)
     for i in range(n_states):
-        normalise(states + i * STATE_SIZE)
+        normalize(states + i * STATE_SIZE)
 
 
 def add_moments(

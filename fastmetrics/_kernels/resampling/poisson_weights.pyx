@@ -118,7 +118,7 @@ def add_weighted_states(
 ):
     """out[columns[c], r] += weights[unit_buckets[i], r] * values[i, c], for all i.
 
-    The columns differ. The caller must prevent overflow. Normalised limbs and counts below 2**32 have 31 spare bits.
+    The columns differ. The caller must prevent overflow. Normalized limbs and counts below 2**32 have 31 spare bits.
     Values below 2**36 are summed as doubles, without rounding (poisson_loops.h).
     """
     cdef Py_ssize_t end, i, c
@@ -284,7 +284,7 @@ def order_by_unit_bucket(const int32_t[::1] unit_buckets, int64_t[::1] starts, u
 
 
 def to_sign_magnitude(int64_t[:, ::1] states, Py_ssize_t n_limbs):
-    """Change normalised superaccumulator states to sign-magnitude limbs, which keeps small negative sums sparse."""
+    """Change normalized superaccumulator states to sign-magnitude limbs, which keeps small negative sums sparse."""
     cdef Py_ssize_t i, limb
     cdef int64_t carry, magnitude
     with nogil:

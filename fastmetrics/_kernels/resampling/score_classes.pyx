@@ -1,4 +1,4 @@
-"""Classes of neighbouring scores, and integers of rows that are looked up by class and added by unit."""
+"""Classes of neighboring scores, and integers of rows that are looked up by class and added by unit."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 

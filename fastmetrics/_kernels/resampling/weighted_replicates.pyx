@@ -15,7 +15,7 @@ doubles stay below 2**256.
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memset
 
-from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalize
 from fastmetrics._kernels.resampling.weighted_batch cimport (
     FM_LAST_OF_TIE, FM_LIMBS, FM_POSITIVE, FM_REPLICATES, FM_UNIT_BUCKET, TERMS, Batch, PrecisionTerms, add,
     add_rows_to_sums, add_sums, end_of_tie, is_zero, load, sweep_rows, sweep_tie, take_limbs,
@@ -306,7 +306,7 @@ cdef inline void sum_terms(PrecisionTerms* sums, int replicate) noexcept nogil:
     for i in range(sums.lengths[replicate]):
         chunk[i] = sums.terms[replicate * TERMS + i]
     add_chunk(state, chunk, sums.lengths[replicate], remainders)
-    normalise(state)
+    normalize(state)
     sums.lengths[replicate] = 0
 
 

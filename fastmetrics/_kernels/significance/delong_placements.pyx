@@ -139,7 +139,7 @@ cdef inline void sort_by_cells(
     """Write the keys ascending to out, choose their mapping to cells, and fill the table of n_cells + 3 entries.
 
     cells[1 + c] is the number of keys in cells before c. cells[0] is for keys below all others, cells[n_cells + 1] for
-    keys above. One pass scatters keys into cells, a second pass compares neighbours. Crowded cells are sorted by
+    keys above. One pass scatters keys into cells, a second pass compares neighbors. Crowded cells are sorted by
     radix sort. scratch has n elements and may be `keys`.
     """
     cdef key_t low = keys[0]

@@ -1,7 +1,7 @@
 """Pair counts of the ROC AUC (the Mann-Whitney U statistic), by score range.
 
 There are two steps, and both stay in cache. `range_partition` scatters the sort keys of a block of rows into buckets
-of neighbouring scores. Inside a bucket negatives come before positives, so labels need no memory. A block is so small
+of neighboring scores. Inside a bucket negatives come before positives, so labels need no memory. A block is so small
 that the scatter stays in the second-level cache; main memory is read once and written once, sequentially.
 `count_bucket_pairs` then reads one bucket of all blocks and counts its pairs with a table (rank_table.pxd). Pairs of
 different buckets are products of counts, which the caller computes with Python's integers.
@@ -46,7 +46,7 @@ cdef struct Search:
 
 
 cdef class Splitter:
-    """Divides the keys of scores into buckets of neighbouring ones. The buckets of slices follow each other.
+    """Divides the keys of scores into buckets of neighboring ones. The buckets of slices follow each other.
 
     Slice s has the ascending cuts cuts[first_cuts[s]:first_cuts[s + 1]] and one bucket more than cuts: the bucket of a
     key is the number of these cuts that are at most the key. Without slices, `bucket_of_cell` (65,536 ascending

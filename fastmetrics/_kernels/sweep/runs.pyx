@@ -1,6 +1,6 @@
 """Runs of a range of scores, from the greatest score down, and what NumPy lacks to read them.
 
-A run has the rows of one score, or those of neighbouring scores as far as the cut allows: at CUT_CLASSES rows of one
+A run has the rows of one score, or those of neighboring scores as far as the cut allows: at CUT_CLASSES rows of one
 class, at CUT_POSITIVES only negatives, at CUT_SCORES none. Two arrays have the mass of the negatives and that of the
 positives of every run. What is read from runs does not depend on where rows of one class are cut.
 
@@ -15,7 +15,7 @@ from libc.math cimport fabs
 from libc.stdint cimport int64_t, uint64_t
 
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, bits_of_f64, normalise,
+    CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, bits_of_f64, normalize,
 )
 from fastmetrics._kernels.sweep.rank_table cimport key_t
 from fastmetrics._kernels.sweep.weighted_rows cimport WeightedRow
@@ -272,10 +272,10 @@ def precisions(
                 length = 0
                 n_chunks += 1
                 if n_chunks % CHUNKS_PER_CARRY == 0:
-                    normalise(&state[0])
+                    normalize(&state[0])
         if length:
             add_chunk(&state[0], chunk, length, remainders)
-        normalise(&state[0])
+        normalize(&state[0])
 
 
 def upper_hull(

@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
 
 from fastmetrics._kernels.columns.ordered_bits cimport score_of_key_f32, score_of_key_f64
-from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, CHUNKS_PER_CARRY, add_chunk, normalise
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, CHUNKS_PER_CARRY, add_chunk, normalize
 from fastmetrics._kernels.sweep.rank_table cimport key_t
 from fastmetrics._kernels.sweep.weighted_rows cimport WeightedRow, add_wins
 from fastmetrics._kernels.sweep.wide_weights cimport (
@@ -399,8 +399,8 @@ def sum_precisions(
                 length = 0
                 n_chunks += 1
                 if n_chunks % CHUNKS_PER_CARRY == 0:
-                    normalise(&state[0])
+                    normalize(&state[0])
         if length:
             add_chunk(&state[0], chunk, length, remainders)
-        normalise(&state[0])
+        normalize(&state[0])
     return n_uncertain

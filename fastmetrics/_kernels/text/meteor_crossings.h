@@ -639,19 +639,19 @@ static int fm_decide_layers(fm_crossings* work, int64_t limit) {
 /* Matches the words of all items. h_link and r_link have the fixed matches and -1 elsewhere. Returns 0 if memory is
    exhausted. */
 static int fm_resolve(fm_crossings* work, int64_t* h_link, int64_t n_hypothesis, int64_t* r_link, int64_t n_reference) {
-    int64_t layer, limit, neighbours = 0;
+    int64_t layer, limit, neighbors = 0;
     int large;
     if (work->n_items == 0) return 1;
     fm_link_large_groups(work, h_link, r_link, n_hypothesis > n_reference ? n_hypothesis : n_reference);
     if (!fm_make_layers(work, n_hypothesis, n_reference)) return 0;
     if (work->n_layers == 0) return 1;
     fm_compute_match_costs(work, h_link, n_hypothesis, n_reference);
-    for (layer = 1; layer < work->n_layers; layer++) neighbours += work->layer_h[layer - 1] + 1 == work->layer_h[layer];
+    for (layer = 1; layer < work->n_layers; layer++) neighbors += work->layer_h[layer - 1] + 1 == work->layer_h[layer];
     large = work->n_layers > FM_MAX_LAYERS || work->n_r_words > FM_MAX_REFERENCE_WORDS;
     limit = fm_choose_separately(work, !large);
     if (large) {
         work->exact = 0;
-    } else if (work->n_items > 1 || work->items[0].edges >= 0 || neighbours) {
+    } else if (work->n_items > 1 || work->items[0].edges >= 0 || neighbors) {
         if (!fm_decide_layers(work, limit)) return 0;
     }
     for (layer = 0; layer < work->n_layers; layer++) fm_link(

@@ -62,7 +62,7 @@ def as_plain(value: Any) -> Any:
 
 
 def module_of(metric: Metric) -> str:
-    return str(metric.spec.finalise.__module__)
+    return str(metric.spec.finalize.__module__)
 
 
 def describe_module(metric: Metric) -> dict[str, str]:

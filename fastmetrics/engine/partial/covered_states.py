@@ -69,7 +69,7 @@ class CoveredStates:
         self.keep_tables()
         wanted = [self.cover.slices(own) for own in self.cover.sets if own in sets]
         for statistic, output, table in self.tables:
-            table.normalise()
+            table.normalize()
             # All statistics read all rows, but a table that is full has none of the later combinations.
             members = np.flatnonzero(self.rows[0, : len(table.counts)])
             for slices in wanted:
@@ -88,5 +88,5 @@ def add_up(table: UnitStateTable, members: np.ndarray, slices: np.ndarray) -> It
     sums = np.add.reduceat(table.exact[members[order]], starts)
     for number, own_counts, own_sums in zip(numbers.tolist(), counts, sums, strict=True):
         for state in own_sums:
-            exact.normalise(state)
+            exact.normalize(state)
         yield number, table.template.with_memory(own_counts, own_sums)

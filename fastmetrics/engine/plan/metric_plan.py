@@ -208,9 +208,9 @@ class Plan:
         """The plan without the statistics of plots."""
         return plan_metrics(self.metrics)
 
-    def finalise(self, metric: Metric, states: dict[Any, Any]) -> Value:
+    def finalize(self, metric: Metric, states: dict[Any, Any]) -> Value:
         """The value of a metric, from the states of all statistics."""
-        return metric.finalise(*(states[statistic] for statistic in metric.statistics()))
+        return metric.finalize(*(states[statistic] for statistic in metric.statistics()))
 
 
 def unpickle_plan(

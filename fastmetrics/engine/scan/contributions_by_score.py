@@ -96,7 +96,7 @@ def join_classes(
         (statistic,) = metric.statistics()
         for output, number in places:
             (of_problems,) = states.select((statistic,), output, number)
-            if metric.finalise(of_problems).reason is None:
+            if metric.finalize(of_problems).reason is None:
                 own = [found.get((part, output, number)) for part in statistic.parts(n_classes)]
                 joined[metric, output, number] = metric.influence.combine(of_problems, own)
     return joined

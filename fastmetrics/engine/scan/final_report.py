@@ -39,7 +39,7 @@ def value_between(
 ) -> tuple[Value, tuple[float, float] | None]:
     """The midpoint of the values of the two bounding states, and these values as an interval."""
     states = [bounds[statistic, output, slice_number] for statistic in metric.statistics()]
-    ends = [metric.finalise(*(low_and_high[side] for low_and_high in states)) for side in (0, 1)]
+    ends = [metric.finalize(*(low_and_high[side] for low_and_high in states)) for side in (0, 1)]
     if ends[0].reason is not None:
         return ends[0], None
     low, high = sorted(end.value for end in ends)
@@ -116,7 +116,7 @@ class ResolvedPart(NamedTuple):
         if self.bounds is not None and metric.spec.exchange == "range":
             value, bounds = value_between(metric, self.bounds, output_number, slice_number)
             return value, Interval(bounds, None, {})
-        value = metric.finalise(*self.states.select(metric.statistics(), output_number, slice_number))
+        value = metric.finalize(*self.states.select(metric.statistics(), output_number, slice_number))
         if self.intervals is None:
             return value, NO_INTERVAL
         found = self.intervals.interval(metric, output_number, slice_number, value)

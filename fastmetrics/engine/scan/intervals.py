@@ -138,11 +138,11 @@ def resample(
             for slices in split_slices_by_memory(part, plan, resampling.replicates, n_threads):
                 found = replicate_additive(part, rest, weights, units_of, n_threads, slices, counter.advance)
                 found = slice_pass.rename(found) | (group_replicates or {})
-                values |= finalise_replicates(part, found, resampling.replicates, additive, slices, counter.advance)
+                values |= finalize_replicates(part, found, resampling.replicates, additive, slices, counter.advance)
         if by_score:
             found = replicate_score_statistics(part, plan, unit_buckets, resampling, n_threads, counter.advance)
             found, every = slice_pass.rename(found), slices_of_pass(slice_pass)
-            values |= finalise_replicates(part, found, resampling.replicates, by_score, every, counter.advance)
+            values |= finalize_replicates(part, found, resampling.replicates, by_score, every, counter.advance)
     counter.finish()
     return MetricReplicates(values, unit_buckets, resampling, units_of)
 
@@ -313,7 +313,7 @@ def empty_replicates(statistic: Any, replicates: int) -> Any:
     return ReplicateStates([statistic.empty()] * replicates)
 
 
-def finalise_replicates(
+def finalize_replicates(
     part: PartState,
     replicates: dict[Any, Any],
     n_replicates: int,
@@ -336,14 +336,14 @@ def finalise_replicates(
                     replicates.get((statistic, output, slice_number)) or empty_replicates(statistic, n_replicates)
                     for statistic in metric.statistics()
                 ]
-                values[metric, output, slice_number] = finalise_metric(metric, own, n_replicates)
+                values[metric, output, slice_number] = finalize_metric(metric, own, n_replicates)
                 if advance is not None:
                     # All of them together cost about as much as a pass over the rows.
                     advance(part.counts.rows_kept // (len(part.outputs) * len(slice_numbers) * len(metrics)))
     return values
 
 
-def finalise_metric(metric: Metric, replicates: list[Any], n_replicates: int) -> np.ndarray:
+def finalize_metric(metric: Metric, replicates: list[Any], n_replicates: int) -> np.ndarray:
     """The value of a metric in every replicate, from the replicates of each of its statistics."""
     values = find_many_values(metric, replicates)
     if values is None:
@@ -357,7 +357,7 @@ def finalise_metric(metric: Metric, replicates: list[Any], n_replicates: int) ->
 def find_values(metric: Metric, replicates: list[Any], n_replicates: int) -> np.ndarray:
     """The values of all replicates, one by one."""
     states = zip(*(own.states() for own in replicates), strict=True)
-    return np.fromiter((metric.finalise(*own).value for own in states), np.float64, n_replicates)
+    return np.fromiter((metric.finalize(*own).value for own in states), np.float64, n_replicates)
 
 
 def find_many_values(metric: Metric, replicates: list[Any]) -> np.ndarray | None:
@@ -366,7 +366,7 @@ def find_many_values(metric: Metric, replicates: list[Any]) -> np.ndarray | None
         return None
     step = min(own.step for own in replicates)
     steps = zip(*(own.many(step) for own in replicates), strict=True)
-    return np.concatenate([metric.finalise_many(*states) for states in steps])
+    return np.concatenate([metric.finalize_many(*states) for states in steps])
 
 
 def standard_deviation(values: np.ndarray) -> float:

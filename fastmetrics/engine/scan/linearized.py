@@ -41,7 +41,7 @@ from fastmetrics.engine.scan.intervals import (
     UNDEFINED,
     MetricReplicates,
     ReplicateKey,
-    finalise_metric,
+    finalize_metric,
     find_many_values,
 )
 from fastmetrics.engine.scan.read_log import Progress
@@ -283,7 +283,7 @@ def contributions_of_slices(
 ) -> Iterator[tuple[int | None, Contributions]]:
     """The contributions to a metric in some slices; (None,) is all rows. Slices without a value have none."""
     statistics = metric.statistics()
-    values = [metric.finalise(*states.select(statistics, output, number)).value for number in numbers]
+    values = [metric.finalize(*states.select(statistics, output, number)).value for number in numbers]
     defined = [number for number, value in zip(numbers, values, strict=True) if not math.isnan(value)]
     if not defined:
         return
@@ -328,7 +328,7 @@ def additive_contributions(
     used = np.flatnonzero(np.logical_or.reduce([own.used() for own in states]))
     n_entries, n_slices, n = states[0].n_entries, states[0].n_slices, used.shape[0]
     states = [own.of_some(used) for own in states]
-    changes = values[used // n_entries] - finalise_metric(metric, list(states), n)
+    changes = values[used // n_entries] - finalize_metric(metric, list(states), n)
     # An entry counts if it changes the value, or has a value of its own.
     counted = changes != 0.0
     unchanged = np.flatnonzero(~counted)
@@ -336,7 +336,7 @@ def additive_contributions(
         alone = [own.of_some(unchanged).of_entries() for own in states]
         own_values = find_many_values(metric, alone)
         if own_values is None:
-            own_values = finalise_metric(metric, list(alone), unchanged.shape[0])
+            own_values = finalize_metric(metric, list(alone), unchanged.shape[0])
         counted[unchanged] = ~np.isnan(own_values)
     of_slices = [spread(own, used, n_slices * n_entries).reshape(n_slices, n_entries) for own in (changes, counted)]
     found = [Contributions(own, is_counted, int(is_counted.sum())) for own, is_counted in zip(*of_slices, strict=True)]

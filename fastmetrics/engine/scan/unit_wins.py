@@ -28,7 +28,7 @@ from fastmetrics._core.statistic import adds_by_unit
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes
 from fastmetrics.engine.plan.column_names import ROW_UNITS
-from fastmetrics.engine.scan.intervals import finalise_metric, find_many_values
+from fastmetrics.engine.scan.intervals import finalize_metric, find_many_values
 from fastmetrics.engine.scan.paired_models import (
     count_wins_of_groups,
     metrics_by_unit,
@@ -226,4 +226,4 @@ def ask_for_missing(metric: Metric, states: Sequence[JackknifeStates], values: n
     places = np.flatnonzero(missing)
     if places.shape[0]:
         of_missing = [own.of_some(places).of_entries() for own in states]
-        values[places] = finalise_metric(metric, of_missing, places.shape[0])
+        values[places] = finalize_metric(metric, of_missing, places.shape[0])

@@ -94,7 +94,7 @@ def copc(
     """
     check_sampling_rate(sampling_rate)
     rows = check_binary_probabilities(binary_labels(y_true, pos_label), y_proba, sample_weight, "y_proba")
-    result = finalise_copc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
+    result = finalize_copc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
     return warn_and_unwrap("copc", result)
 
 
@@ -149,7 +149,7 @@ def pcoc(
     """
     check_sampling_rate(sampling_rate)
     rows = check_binary_probabilities(binary_labels(y_true, pos_label), y_proba, sample_weight, "y_proba")
-    result = finalise_pcoc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
+    result = finalize_pcoc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
     return warn_and_unwrap("pcoc", result)
 
 
@@ -178,7 +178,7 @@ def predicted_over_observed(parameters: dict[str, Any], counts: Any, probabiliti
     },
     many=many_quotients(observed_over_predicted),
 )
-def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
+def finalize_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks observed over clicks predicted."""
     ratio = observed_over_predicted(parameters, counts, probabilities)
     return rounded_quotient(*ratio, row_coverage(counts), "the probabilities sum to zero")
@@ -197,7 +197,7 @@ def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums)
     scale="ratio",
     many=many_quotients(predicted_over_observed),
 )
-def finalise_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
+def finalize_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks predicted over clicks observed."""
     ratio = predicted_over_observed(parameters, counts, probabilities)
     return rounded_quotient(*ratio, row_coverage(counts), "there is no positive row")

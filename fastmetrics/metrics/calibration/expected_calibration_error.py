@@ -125,7 +125,7 @@ def expected_calibration_error(
     rows = check_binary_probabilities(binary_labels(y_true, pos_label), y_proba, sample_weight, "y_proba")
     if strategy == "uniform":
         states = rows.reduce((LabelCounts(), CalibrationBins(int(n_bins), sampling_rate)), n_threads)
-        found = finalise_ece({"n_bins": int(n_bins), "norm": norm}, *states)
+        found = finalize_ece({"n_bins": int(n_bins), "norm": norm}, *states)
         return warn_and_unwrap("expected_calibration_error", found)
     if rows.labels.shape[0] == 0:
         return warn_undefined("expected_calibration_error", NO_WEIGHT)
@@ -216,7 +216,7 @@ def signed_errors(n_bins: int) -> BinErrors:
         "maximum_calibration_error": "write ece(norm=max); 'ece' is the mean over bins",
     },
 )
-def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
+def finalize_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
     """Expected calibration error over bins of equal width."""
     return error_of_bins(parameters, bins, row_coverage(counts))
 
@@ -270,7 +270,7 @@ def top_labels(rows: Rows) -> Rows:
     many=calibration_errors,
     influence=lambda labels, n_bins, norm: signed_errors(n_bins) if norm == "l1" else None,
 )
-def finalise_top_label_ece(parameters: dict[str, Any], rows: Sums, bins: Sums) -> Value:
+def finalize_top_label_ece(parameters: dict[str, Any], rows: Sums, bins: Sums) -> Value:
     """Expected calibration error of the most probable class: its probability against the share of rows it is right."""
     return error_of_bins(parameters, bins, ClassRows.coverage(rows))
 

@@ -137,7 +137,7 @@ def threshold_metric(
         def own_options(arguments: dict[str, Any]) -> dict[str, Any]:
             return {name: arguments[name] for name in own_parameters}
 
-        def finalise(arguments: dict[str, Any], state: Sums) -> Value:
+        def finalize(arguments: dict[str, Any], state: Sums) -> Value:
             tn, fp, fn, tp = state.counts_of("rows").tolist()
             coverage = {"rows": tn + fp + fn + tp, "positives": fn + tp, "predicted_positives": fp + tp}
             cells = ThresholdCells(tn, fp, fn, tp)
@@ -148,7 +148,7 @@ def threshold_metric(
         def many(arguments: dict[str, Any], states: ManySums) -> np.ndarray:
             return many_ratios(compute_ratio(ThresholdCells.of_many(states), **own_options(arguments)))
 
-        finalise.__doc__ = compute_ratio.__doc__
+        finalize.__doc__ = compute_ratio.__doc__
         metric(
             name,
             exchange="none",
@@ -163,7 +163,7 @@ def threshold_metric(
             aliases=aliases,
             near_names=near_names,
             many=many,
-        )(finalise)
+        )(finalize)
         return compute_ratio
 
     return register

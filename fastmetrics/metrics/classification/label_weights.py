@@ -128,8 +128,8 @@ class WindowSquare:
                     self.states = exact.new_states(self.windows.shape[0], 1)
                 rows = self.others[:n_others]
                 self.n_others += n_others
-                if self.n_others > exact.MAX_UNNORMALISED:
-                    sums.normalise_states(self.states)
+                if self.n_others > exact.MAX_UNNORMALIZED:
+                    sums.normalize_states(self.states)
                     self.n_others = n_others
                 sums.add_by_number(own[rows], numbers[rows], self.states[:, 0])
 
@@ -159,7 +159,7 @@ def weigh_square(
         limbs += windows.reshape(*shape, -1, 4).sum(axis=2, dtype=np.int64)
         if square.states is not None:
             wide = np.zeros(shape, object) if wide is None else wide
-            sums.normalise_states(square.states)
+            sums.normalize_states(square.states)
             states = square.states[:, 0]
             used = np.flatnonzero(states.any(axis=1))
             wide.reshape(-1)[used] += np.array([exact.to_integer(states[cell]) for cell in used.tolist()], object)

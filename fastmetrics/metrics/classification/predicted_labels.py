@@ -44,12 +44,12 @@ NEEDS_SETS = (
 Outcome = float | str
 
 
-def make_finaliser(
+def make_finalizer(
     name: str, summary: str, compute: Callable[..., Outcome], takes_sets: bool
 ) -> Callable[[dict[str, Any], ClassTable], Value]:
     """A finalizer from a function of the cells and of parameters."""
 
-    def finalise(options: dict[str, Any], table: ClassTable) -> Value:
+    def finalize(options: dict[str, Any], table: ClassTable) -> Value:
         cells = table.class_cells()
         coverage = {"rows": cells.rows, "labels" if cells.holds_sets else "classes": len(cells.classes)}
         if not cells.rows:
@@ -61,8 +61,8 @@ def make_finaliser(
             return Value(math.nan, coverage, outcome)
         return Value(float(outcome), coverage)
 
-    finalise.__doc__ = summary
-    return finalise
+    finalize.__doc__ = summary
+    return finalize
 
 
 def count_labels(**options: Any) -> tuple[ClassTableCounts]:
@@ -90,7 +90,7 @@ def register(
         checks={parameter: check for parameter, (_, check) in own_parameters.items()},
         variants=variants,
         default="average" not in own_parameters,
-    )(make_finaliser(name, summary, compute, takes_sets))
+    )(make_finalizer(name, summary, compute, takes_sets))
 
 
 # ------------------------------------------------------------------------------------------------------ whole tables
@@ -291,7 +291,7 @@ metric(
         "hamming_score": "the word has two meanings; write 'hamming', which is the loss, or 'jaccard(average=samples)'",
         "hamming_distance": "it is 'hamming', times the number of labels for a number of labels in a row",
     },
-)(make_finaliser("hamming", "The share of labels that are predicted wrongly.", hamming, True))
+)(make_finalizer("hamming", "The share of labels that are predicted wrongly.", hamming, True))
 register(
     "balanced_accuracy",
     "The mean recall of the classes.",

@@ -234,7 +234,7 @@ def hits_over_rows(parameters: dict[str, Any], rows: Any, hits: Any) -> tuple[An
     aliases=("top_k_accuracy_score",),
     many=many_quotients(hits_over_rows),
 )
-def finalise_top_k_accuracy(parameters: dict[str, Any], rows: Sums, hits: Sums) -> Value:
+def finalize_top_k_accuracy(parameters: dict[str, Any], rows: Sums, hits: Sums) -> Value:
     """Top-k accuracy: the share of rows whose class has one of the k highest probabilities."""
     return rounded_quotient(*hits_over_rows(parameters, rows, hits), ClassRows.coverage(rows), NO_WEIGHT)
 

@@ -10,8 +10,8 @@ from fastmetrics._core import exact
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._kernels.clustering import dispersion as kernel
 from fastmetrics.metrics.clustering.cluster_points import (
-    compute_centres,
-    distances_to_centres,
+    compute_centers,
+    distances_to_centers,
     group_by_cluster,
     read_scaled_points,
 )
@@ -64,12 +64,12 @@ def calinski_harabasz_score(X: NumericMatrixLike, labels: ArrayLike) -> float:
     """
     points, _ = read_scaled_points(X, labels, NARROW_DISTANCE_EXPONENT)
     clusters = group_by_cluster(points.codes, points.n_clusters)
-    centres, overall = compute_centres(points.x, clusters)
+    centers, overall = compute_centers(points.x, clusters)
     n_rows = points.x.shape[0]
-    within = exact.exact_sum(distances_to_centres(points, centres, root=False))
+    within = exact.exact_sum(distances_to_centers(points, centers, root=False))
     if within == 0:
         return 1.0
     squared_distances = np.empty(points.n_clusters)
-    kernel.distances_to_centres(centres, np.zeros(points.n_clusters, np.int64), overall, False, squared_distances)
+    kernel.distances_to_centers(centers, np.zeros(points.n_clusters, np.int64), overall, False, squared_distances)
     between = exact.exact_sum(squared_distances * clusters.sizes)
     return float(between * (n_rows - points.n_clusters) / (within * (points.n_clusters - 1.0)))

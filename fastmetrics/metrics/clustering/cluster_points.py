@@ -148,16 +148,16 @@ def read_scaled_points(X: Any, labels: Any, farthest: int) -> tuple[ClusteredPoi
     return ClusteredPoints(x, low, high, codes, n_clusters), shift
 
 
-def compute_centres(x: np.ndarray, clusters: RowsByCluster) -> tuple[np.ndarray, np.ndarray]:
+def compute_centers(x: np.ndarray, clusters: RowsByCluster) -> tuple[np.ndarray, np.ndarray]:
     """The mean row of each cluster, and the mean of all rows (a matrix of one row)."""
     out = np.empty((clusters.sizes.shape[0], x.shape[1]))
     overall = np.empty((1, x.shape[1]))
-    kernel.compute_centres(x, clusters.order, clusters.ends, out, overall[0], exact.new_states(x.shape[1]))
+    kernel.compute_centers(x, clusters.order, clusters.ends, out, overall[0], exact.new_states(x.shape[1]))
     return out, overall
 
 
-def distances_to_centres(points: ClusteredPoints, centres: np.ndarray, root: bool) -> np.ndarray:
+def distances_to_centers(points: ClusteredPoints, centers: np.ndarray, root: bool) -> np.ndarray:
     """The distance of each row from the center of its cluster; squared if not `root`."""
     out = np.empty(points.x.shape[0])
-    kernel.distances_to_centres(points.x, points.codes, centres, root, out)
+    kernel.distances_to_centers(points.x, points.codes, centers, root, out)
     return out

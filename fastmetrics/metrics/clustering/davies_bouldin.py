@@ -12,8 +12,8 @@ from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._kernels.clustering import dispersion as kernel
 from fastmetrics.metrics.clustering.cluster_points import (
     MAX_DISTANCE_EXPONENT,
-    compute_centres,
-    distances_to_centres,
+    compute_centers,
+    distances_to_centers,
     group_by_cluster,
     read_scaled_points,
 )
@@ -67,11 +67,11 @@ def davies_bouldin_score(X: NumericMatrixLike, labels: ArrayLike) -> float:
     """
     points, shift = read_scaled_points(X, labels, MAX_DISTANCE_EXPONENT)
     clusters = group_by_cluster(points.codes, points.n_clusters)
-    centres, _ = compute_centres(points.x, clusters)
-    distances = distances_to_centres(points, centres, root=True)
-    widths = compute_centres(distances[:, None], clusters)[0].reshape(-1)
+    centers, _ = compute_centers(points.x, clusters)
+    distances = distances_to_centers(points, centers, root=True)
+    widths = compute_centers(distances[:, None], clusters)[0].reshape(-1)
     ratios = np.zeros(points.n_clusters)
-    farthest = kernel.largest_ratios(centres, widths, ratios)
+    farthest = kernel.largest_ratios(centers, widths, ratios)
     zero = math.ldexp(ZERO_DISTANCE, min(shift, MAX_SHIFT))
     if farthest <= zero or widths.max() <= zero:
         return 0.0

@@ -53,7 +53,7 @@ def register_partition_metric(
     """
     own_parameters = parameters or {}
 
-    def finalise(options: dict[str, Any], state: PartitionTable) -> Value:
+    def finalize(options: dict[str, Any], state: PartitionTable) -> Value:
         table = state.contingency()
         coverage = {"rows": table.total, "classes": len(table.classes), "clusters": len(table.clusters)}
         if not table.total:
@@ -61,7 +61,7 @@ def register_partition_metric(
         value = float(score(table, **options))
         return Value(value, coverage, undefined if math.isnan(value) else None)
 
-    finalise.__doc__ = summary
+    finalize.__doc__ = summary
     metric(
         name,
         exchange="none",
@@ -75,7 +75,7 @@ def register_partition_metric(
         scale=scale,
         variants=variants,
         aliases=aliases,
-    )(finalise)
+    )(finalize)
 
 
 AVERAGE_METHOD = {"average_method": ("arithmetic", ("arithmetic", "geometric", "min", "max"))}

@@ -23,14 +23,14 @@ from fastmetrics._core.metric_strings import format_value
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric_form
 from fastmetrics._core.resampling.contributions import Contributions
-from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pairs, pair_influence
+from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalize_pairs, pair_influence
 from fastmetrics._core.score_statistics.slice_pairs import PairCounts
 from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.curves import auc  # noqa: F401 - it registers the metric
 from fastmetrics.metrics.curves.average_precision import (
     Precisions,
     PrecisionSum,
-    finalise_precisions,
+    finalize_precisions,
     precision_influence,
 )
 from fastmetrics.metrics.curves.multiclass import weighted_mean
@@ -61,16 +61,16 @@ def positive_rows(state: PairCounts | WeightedPairs | Precisions) -> int:
 
 
 def average_classes(
-    finalise: Callable[[Any], Value], states: Sequence[Any], average: str, labels: Sequence[Any] | None
+    finalize: Callable[[Any], Value], states: Sequence[Any], average: str, labels: Sequence[Any] | None
 ) -> Value:
     """The average over classes, each against the rest, or the value of all classes together."""
     rows = sum(map(positive_rows, states))
     if not rows:
         return Value(math.nan, {"rows": 0}, NO_WEIGHT)
     if average == ALL_CLASSES:
-        value = finalise(states[0])
+        value = finalize(states[0])
         return Value(value.value, {"rows": rows}, value.reason)
-    values = [finalise(state) for state in states]
+    values = [finalize(state) for state in states]
     weights = [class_weight(state) for state in states] if average == "weighted" else None
     mean = weighted_mean([value.value for value in values], weights)
     coverage = {"rows": rows, "classes": len(states)}
@@ -102,13 +102,13 @@ def average_pairs(states: Sequence[Any], average: str) -> Value:
     values, weights = [], []
     for a, b in pairs:
         if a < b and a in present and b in present:
-            values.append((finalise_pairs(against[a, b]).value + finalise_pairs(against[b, a]).value) / 2)
+            values.append((finalize_pairs(against[a, b]).value + finalize_pairs(against[b, a]).value) / 2)
             weights.append(present[a][1] + present[b][1])
     return Value(weighted_mean(values, weights if average == "weighted" else None), coverage)
 
 
 def combine_classes(
-    finalise: Callable[[Any], Value], average: str, states: Sequence[Any], found: Sequence[Contributions | None]
+    finalize: Callable[[Any], Value], average: str, states: Sequence[Any], found: Sequence[Contributions | None]
 ) -> Contributions:
     """The contributions to the average over classes, or to the value of all classes together."""
     own = [(state, of_class) for state, of_class in zip(states, found, strict=True) if of_class is not None]
@@ -119,7 +119,7 @@ def combine_classes(
         weight = class_weight(state) if average == "weighted" else 1.0
         if weight:
             left = weight * (1 - shares_of(of_class)) if average == "weighted" else np.ones_like(of_class.changes)
-            terms.append(MeanTerm(finalise(state).value, weight, left, of_class.changes))
+            terms.append(MeanTerm(finalize(state).value, weight, left, of_class.changes))
     return contributions_to_mean(terms, [of_class for _, of_class in own])
 
 
@@ -130,7 +130,7 @@ def combine_pairs(average: str, states: Sequence[Any], found: Sequence[Contribut
     for (a, b), (state, own) in against.items():
         other_state, other = against[b, a]
         if a < b and own is not None and other is not None:
-            value = (finalise_pairs(state).value + finalise_pairs(other_state).value) / 2
+            value = (finalize_pairs(state).value + finalize_pairs(other_state).value) / 2
             weight, left = 1.0, np.ones_like(own.changes)
             if average == "weighted":
                 weights = class_weight(state), class_weight(other_state)
@@ -167,19 +167,19 @@ def shares_of(found: Contributions) -> np.ndarray:
 
 
 def influence_of_areas(labels: Any, multi_class: str, average: str) -> ClassesInfluence:
-    combine = partial(combine_classes, finalise_pairs, average)
+    combine = partial(combine_classes, finalize_pairs, average)
     return ClassesInfluence(
         ScoreInfluence(pair_influence), partial(combine_pairs, average) if multi_class == ONE_AGAINST_ONE else combine
     )
 
 
 def influence_of_precisions(labels: Any, average: str) -> ClassesInfluence:
-    return ClassesInfluence(ScoreInfluence(precision_influence), partial(combine_classes, finalise_one, average))
+    return ClassesInfluence(ScoreInfluence(precision_influence), partial(combine_classes, finalize_one, average))
 
 
-def finalise_one(state: Precisions) -> Value:
+def finalize_one(state: Precisions) -> Value:
     """Average precision of one class against the rest."""
-    return finalise_precisions({}, state)
+    return finalize_precisions({}, state)
 
 
 @metric_form(
@@ -195,11 +195,11 @@ def finalise_one(state: Precisions) -> Value:
     default=True,
     influence=influence_of_areas,
 )
-def finalise_auc_of_classes(parameters: dict[str, Any], states: tuple[Any, ...]) -> Value:
+def finalize_auc_of_classes(parameters: dict[str, Any], states: tuple[Any, ...]) -> Value:
     """Area under the ROC curve of every class against the rest, or of every pair of classes, averaged."""
     if parameters["multi_class"] == ONE_AGAINST_ONE:
         return average_pairs(states, parameters["average"])
-    return average_classes(finalise_pairs, states, parameters["average"], parameters["labels"])
+    return average_classes(finalize_pairs, states, parameters["average"], parameters["labels"])
 
 
 @metric_form(
@@ -213,6 +213,6 @@ def finalise_auc_of_classes(parameters: dict[str, Any], states: tuple[Any, ...])
     default=True,
     influence=influence_of_precisions,
 )
-def finalise_precisions_of_classes(parameters: dict[str, Any], states: tuple[Any, ...]) -> Value:
+def finalize_precisions_of_classes(parameters: dict[str, Any], states: tuple[Any, ...]) -> Value:
     """Average precision of every class against the rest, averaged."""
-    return average_classes(finalise_one, states, parameters["average"], parameters["labels"])
+    return average_classes(finalize_one, states, parameters["average"], parameters["labels"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
-from fastmetrics._core.columns import class_labels as labelled
+from fastmetrics._core.columns import class_labels as labeled
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.array_types import machine_epsilon, sum_tolerance
 from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
@@ -21,7 +21,7 @@ from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
 from fastmetrics._core.metric_spec import IntervalSpec, ScoreInfluence
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.delong_placements import Placements, find_interval
-from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pairs, pair_influence, undefined_reason
+from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalize_pairs, pair_influence, undefined_reason
 from fastmetrics._core.score_statistics.row_placements import compare_areas
 from fastmetrics._core.score_statistics.slice_pairs import PairCounts
 from fastmetrics._core.statistic import Value
@@ -41,7 +41,7 @@ from fastmetrics.metrics.curves.partial_area import (
     CurvePiece,
     PartialArea,
     check_max_fpr,
-    finalise_partial_area,
+    finalize_partial_area,
     height_at,
     influence_of_area,
     standardized_area,
@@ -187,7 +187,7 @@ def roc_auc_score(
             return warn_and_unwrap("roc_auc_score", value)
     measure = BinaryMetric("roc_auc_score", partial(solve_binary_auc, max_fpr=max_fpr))
     target = read_target(raw_labels)
-    is_multilabel = target.kind == labelled.MULTILABEL
+    is_multilabel = target.kind == labeled.MULTILABEL
     has_classes = not is_multilabel and (target.kind == "multiclass" or (scores.ndim == 2 and scores.shape[1] > 2))
     if has_classes:
         if max_fpr is not None and max_fpr != 1:
@@ -233,8 +233,8 @@ def check_class_columns(
                 f"{scores.shape[1]}: name the classes of the columns with labels="
             )
         return target
-    column_labels = labelled.as_column(labelled.as_target(labels, "labels"), "labels")
-    classes = labelled.sorted_classes(column_labels, "labels")
+    column_labels = labeled.as_column(labeled.as_target(labels, "labels"), "labels")
+    classes = labeled.sorted_classes(column_labels, "labels")
     if len(classes) != len(column_labels):
         raise ValueError(f"labels must be distinct; found {len(classes)} labels in {len(column_labels)}")
     if not np.array_equal(classes, column_labels):
@@ -242,7 +242,7 @@ def check_class_columns(
     if len(classes) != scores.shape[1]:
         raise ValueError(f"labels has {len(classes)} classes but y_score has {scores.shape[1]} columns")
     return EncodedTarget(
-        target.kind, CategoricalColumn(*labelled.encode_with_labels(target.coded, classes, "y_true")), target.truth
+        target.kind, CategoricalColumn(*labeled.encode_with_labels(target.coded, classes, "y_true")), target.truth
     )
 
 
@@ -274,7 +274,7 @@ def solve_binary_auc(
         area: float | None = short_curves.roc_auc(labels, scores) if labels.shape[0] <= MOST_SHORT else None
         if area is not None:
             return Value(area, {})
-        return finalise_pairs(count_small_pairs(labels, scores))
+        return finalize_pairs(count_small_pairs(labels, scores))
     return compute_auc(OrderedRows(labels, scores, weights, n_threads, allow_infinite), max_fpr)
 
 
@@ -282,7 +282,7 @@ def compute_auc(rows: OrderedRows, max_fpr: float | None) -> Value:
     if max_fpr is not None and max_fpr != 1:
         return compute_partial_auc(rows, float(max_fpr), True)
     (state,) = rows.sweep(PairsWon())
-    return finalise_pairs(state)
+    return finalize_pairs(state)
 
 
 def roc_auc_from_rows(rows: OrderedRows, max_fpr: float | None) -> float:
@@ -463,11 +463,11 @@ def check_optional_max_fpr(max_fpr: Any) -> None:
         "gini_coefficient": "the Gini coefficient of scores is 2 * auc - 1; 'auc' is not rescaled",
     },
 )
-def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs | CurvePiece) -> Value:
+def finalize_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs | CurvePiece) -> Value:
     """Area under the ROC curve: the share of pairs of both classes in the right order; with max_fpr, McClish's."""
     if isinstance(state, CurvePiece):
-        return finalise_partial_area(parameters["max_fpr"], True, state)
-    return finalise_pairs(state)
+        return finalize_partial_area(parameters["max_fpr"], True, state)
+    return finalize_pairs(state)
 
 
 @metric(
@@ -484,9 +484,9 @@ def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs |
     variants=("partial_auc(max_fpr=0.3)", "partial_auc(max_fpr=0.5, standardize=True)", "partial_auc(max_fpr=1)"),
     aliases=("partial_auc_score",),
 )
-def finalise_partial_auc(parameters: dict[str, Any], piece: CurvePiece) -> Value:
+def finalize_partial_auc(parameters: dict[str, Any], piece: CurvePiece) -> Value:
     """Partial AUC: the area under the ROC curve up to a false positive rate; with standardize, as McClish's."""
-    return finalise_partial_area(parameters["max_fpr"], parameters["standardize"], piece)
+    return finalize_partial_area(parameters["max_fpr"], parameters["standardize"], piece)
 
 
 # Options that `fastmetrics.testing` checks.

@@ -247,13 +247,13 @@ def solve_binary_average_precision(
         if mean is not None:
             return Value(mean, {})
     (state,) = OrderedRows(labels, scores, weights, n_threads, allow_infinite).sweep(PrecisionSum())
-    return finalise_precisions({}, state)
+    return finalize_precisions({}, state)
 
 
 def average_precision_from_rows(rows: OrderedRows) -> float:
     """The result of `average_precision_score` for binary labels."""
     (state,) = rows.sweep(PrecisionSum())
-    result = finalise_precisions({}, state)
+    result = finalize_precisions({}, state)
     return warn_no_positives(result.reason) if result.reason else result.value
 
 
@@ -293,7 +293,7 @@ def precision_influence(masses: ClassMasses) -> np.ndarray:
     aliases=("average_precision_score", "average_precision", "avg_precision"),
     near_names=dict.fromkeys(("pr_auc", "auc_pr", "auprc", "auc_prc", "prauc"), TRAPEZOIDS),
 )
-def finalise_precisions(parameters: dict[str, Any], state: Precisions) -> Value:
+def finalize_precisions(parameters: dict[str, Any], state: Precisions) -> Value:
     """Average precision: the mean, over positives, of the precision at their score."""
     coverage = pair_coverage(state.negatives, state.positives)
     if state.positives == 0:

@@ -122,7 +122,7 @@ def best_threshold_from_rows(rows: OrderedRows, metric: str, beta: float) -> Bes
         best, value = statistic.choose(fps, tps, rows.totals())
         return BestThreshold(value, float(thresholds[best]))
     (state,) = rows.sweep(statistic)
-    result = finalise_best_threshold({"metric": metric, "beta": beta}, state)
+    result = finalize_best_threshold({"metric": metric, "beta": beta}, state)
     if result.reason:
         warn_undefined("best_threshold", result.reason)
         return BestThreshold(float("nan"), float("nan"))
@@ -280,7 +280,7 @@ def columns_of(points: list[ThresholdPoint]) -> tuple[list[float], list[float], 
     variants=("best_threshold(metric=mcc)", "best_threshold(metric=youden)", "best_threshold(metric=fbeta, beta=2)"),
     influence=lambda **parameters: "the best threshold moves by steps",
 )
-def finalise_best_threshold(parameters: dict[str, Any], state: BestPointState) -> Value:
+def finalize_best_threshold(parameters: dict[str, Any], state: BestPointState) -> Value:
     """The greatest value of a metric of predictions at any threshold; the coverage has the threshold."""
     coverage = pair_coverage(state.totals.negatives, state.totals.positives)
     reason = reason_without_threshold(parameters["metric"], state.totals)

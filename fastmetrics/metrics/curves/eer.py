@@ -240,7 +240,7 @@ def equal_error_rate_from_rows(rows: OrderedRows, method: str) -> EqualErrorRate
     aliases=("equal_error_rate",),
     influence=lambda **parameters: "it is where the steps of two rates cross",
 )
-def finalise_equal_error(parameters: dict[str, Any], state: Crossing | Corners) -> Value:
+def finalize_equal_error(parameters: dict[str, Any], state: Crossing | Corners) -> Value:
     """Equal error rate: false acceptance at the threshold where it equals false rejection."""
     rate, reason = compute_equal_error_rate(state, parameters["method"])
     coverage = pair_coverage(*state.totals.rows)

@@ -103,7 +103,7 @@ def ks_statistic(
 def ks_from_rows(rows: OrderedRows) -> float:
     """The result of `ks_statistic`."""
     (state,) = rows.sweep(Extremes())
-    result = finalise_extremes({}, state)
+    result = finalize_extremes({}, state)
     return warn_and_unwrap("ks_statistic", result)
 
 
@@ -133,7 +133,7 @@ def distance_influence(masses: ClassMasses) -> np.ndarray:
     undefined="one class only",
     aliases=("ks_statistic", "kolmogorov_smirnov"),
 )
-def finalise_extremes(parameters: dict[str, Any], state: RangeState) -> Value:
+def finalize_extremes(parameters: dict[str, Any], state: RangeState) -> Value:
     """Kolmogorov-Smirnov: the greatest distance between the score distributions of positives and negatives."""
     coverage, reason = pair_coverage(*state.totals.rows), undefined_reason(*state.totals.rows)
     if reason:

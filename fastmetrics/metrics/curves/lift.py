@@ -122,10 +122,10 @@ def lift(
     check_share(q)
     rows = OrderedRows(binary_labels(y_true, pos_label), validation.as_scores(y_score), sample_weight, n_threads)
     (state,) = rows.sweep(PositivesOnTop(q))
-    return warn_and_unwrap("lift", finalise_lift({"q": q}, state))
+    return warn_and_unwrap("lift", finalize_lift({"q": q}, state))
 
 
-NEIGHBOURS = 4  # the rows about the threshold are a fourth of those above it, or of those below
+NEIGHBORS = 4  # the rows about the threshold are a fourth of those above it, or of those below
 
 
 def top_influence(q: float, masses: ClassMasses) -> np.ndarray:
@@ -138,7 +138,7 @@ def top_influence(q: float, masses: ClassMasses) -> np.ndarray:
     total, total_positives = float(rows.sum()), float(positives.sum())
     left = q * total - (masses.from_above(rows) - rows)  # what of the top is in each class, and in those below it
     on_top = np.clip(np.divide(left, rows, out=np.zeros_like(rows), where=rows > 0), 0.0, 1.0)
-    width = min(q, 1 - q) * total / NEIGHBOURS
+    width = min(q, 1 - q) * total / NEIGHBORS
     shares = (masses.below(rows) >= (1 - q) * total - width) & (masses.below(rows) <= (1 - q) * total + width)
     near = float(rows[shares].sum())
     moved = float(positives[shares].sum()) / near if near else 0.0
@@ -165,7 +165,7 @@ def influence_of_top(q: float) -> ScoreInfluence:
     default=False,
     variants=("lift(q=0.5)", "lift(q=1)"),
 )
-def finalise_lift(parameters: dict[str, Any], state: RangeState) -> Value:
+def finalize_lift(parameters: dict[str, Any], state: RangeState) -> Value:
     """Lift: the share of positives among the share q of rows with the highest scores, relative to all rows."""
     coverage = pair_coverage(*state.totals.rows)
     if not state.totals.positives:

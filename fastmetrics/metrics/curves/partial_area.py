@@ -152,7 +152,7 @@ def check_max_fpr(max_fpr: Any) -> None:
         raise validation.OptionError(f"max_fpr must lie in (0, 1]; found {max_fpr!r}")
 
 
-def finalise_partial_area(max_fpr: float, standardize: bool, piece: CurvePiece) -> Value:
+def finalize_partial_area(max_fpr: float, standardize: bool, piece: CurvePiece) -> Value:
     """The area of the whole curve up to max_fpr, as a value."""
     coverage = pair_coverage(piece.totals.negatives, piece.totals.positives)
     reason = undefined_reason(piece.totals.negatives, piece.totals.positives)

@@ -250,7 +250,7 @@ def d2_brier_score(
     aliases=("brier_score_loss", "brier_score"),
     many=many_quotients(mean_of_terms),
 )
-def finalise_brier(parameters: dict[str, Any], counts: Sums, squares: Sums) -> Value:
+def finalize_brier(parameters: dict[str, Any], counts: Sums, squares: Sums) -> Value:
     """Brier score: the mean squared distance between probability and outcome."""
     return rounded_quotient(*mean_of_terms(parameters, counts, squares), row_coverage(counts), NO_WEIGHT)
 

@@ -361,7 +361,7 @@ def clipped_rows(
     aliases=("log_loss", "binary_logloss", "cross_entropy", "binary_cross_entropy", "bce", "xentropy"),
     many=many_quotients(mean_of_terms),
 )
-def finalise_log_loss(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
+def finalize_log_loss(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Log loss: the mean of -log of the probability given to what happened."""
     coverage = row_coverage(counts) | {"rows_clipped": terms.count("clipped rows")}
     return rounded_quotient(*mean_of_terms(parameters, counts, terms), coverage, NO_WEIGHT)

@@ -35,7 +35,7 @@ def mean_of_class_terms(parameters: dict[str, Any], rows: Any, terms: Any) -> tu
     default=True,
     many=many_quotients(mean_of_class_terms),
 )
-def finalise_log_loss(parameters: dict[str, Any], rows: Sums, terms: Sums) -> Value:
+def finalize_log_loss(parameters: dict[str, Any], rows: Sums, terms: Sums) -> Value:
     """Log loss: the mean of -log of the probability given to each row's class."""
     coverage = ClassRows.coverage(rows) | {"rows_clipped": terms.count("clipped rows")}
     return rounded_quotient(*mean_of_class_terms(parameters, rows, terms), coverage, NO_WEIGHT)
@@ -61,7 +61,7 @@ def many_brier_scores(parameters: dict[str, Any], rows: ManySums, squares: ManyS
     default=True,
     many=many_brier_scores,
 )
-def finalise_brier(parameters: dict[str, Any], rows: Sums, squares: Sums) -> Value:
+def finalize_brier(parameters: dict[str, Any], rows: Sums, squares: Sums) -> Value:
     """Brier score: the mean squared distance between the probabilities of all classes and the outcome."""
     half = parameters["scale_by_half"]
     half = ClassRows.n_classes(rows) <= TWO_CLASSES if half == "auto" else half

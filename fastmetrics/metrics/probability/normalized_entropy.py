@@ -115,7 +115,7 @@ def normalized_entropy(
         eps = float(np.finfo(np.float16).eps)
     columns = check_binary_probabilities(binary_labels(y_true, pos_label), y_proba, sample_weight, "y_proba")
     sums = columns.reduce((LabelCounts(), LogTerms(eps, sampling_rate)), n_threads)
-    return warn_and_unwrap("normalized_entropy", finalise_ne({"base_rate": base_rate}, *sums))
+    return warn_and_unwrap("normalized_entropy", finalize_ne({"base_rate": base_rate}, *sums))
 
 
 def binary_entropy(rate: float, rest: float) -> float:
@@ -160,7 +160,7 @@ def many_entropies(parameters: dict[str, Any], counts: ManySums, terms: ManySums
     aliases=("click_through_rate",),
     many=many_quotients(observed_rate),
 )
-def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
+def finalize_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
     """Observed rate: the share of positive rows."""
     return rounded_quotient(*observed_rate(parameters, counts), row_coverage(counts), NO_WEIGHT)
 
@@ -175,11 +175,11 @@ def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
     checks={"base_rate": check_base_rate, "eps": check_eps, "sampling_rate": check_sampling_rate},
     direction="minimize",
     scale="ratio",
-    aliases=("normalized_entropy", "normalised_entropy", "normalized_cross_entropy"),
+    aliases=("normalized_entropy", "normalized_entropy", "normalized_cross_entropy"),
     many=many_entropies,
     near_names=dict.fromkeys(("rig", "relative_information_gain"), "relative information gain is 1 - ne; write 'ne'"),
 )
-def finalise_ne(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
+def finalize_ne(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Normalized entropy: log loss over that of always predicting the base rate."""
     total, positive = LabelCounts.totals(counts)
     coverage = row_coverage(counts) | {"rows_clipped": terms.count("clipped rows")}

@@ -173,7 +173,7 @@ def gauc_score(
     threads = count_threads(n_threads)
     labels = binary_labels(y_true, pos_label)
     state = reduce_columns(GroupAuc(weight, single_class), labels, y_score, groups, sample_weight, threads)
-    result = finalise_gauc({"weight": weight, "single_class": single_class}, state)
+    result = finalize_gauc({"weight": weight, "single_class": single_class}, state)
     return warn_and_unwrap("gauc_score", result)
 
 
@@ -210,7 +210,7 @@ def many_gaucs(parameters: dict[str, Any], states: ManySums) -> np.ndarray:
     },
     many=many_gaucs,
 )
-def finalise_gauc(parameters: dict[str, Any], state: Sums) -> Value:
+def finalize_gauc(parameters: dict[str, Any], state: Sums) -> Value:
     """Group AUC: the weighted mean over groups of the AUC inside each group."""
     groups_seen, no_positive, no_negative, rows, rows_no_positive, rows_no_negative = map(state.count, GROUP_COUNTS)
     single = no_positive + no_negative

@@ -23,8 +23,8 @@ from fastmetrics.metrics.ranking.lists.list_inputs import (
 from fastmetrics.metrics.ranking.lists.list_mean import (
     PARAMETER_CHECKS,
     ListMean,
-    finalise_mean,
-    finalise_ratio,
+    finalize_mean,
+    finalize_ratio,
     many_means,
 )
 from fastmetrics.metrics.ranking.lists.list_measures import Measure, check_cutoffs, check_level
@@ -192,8 +192,8 @@ def many_hit_rates(parameters: dict[str, Any], *states: ManySums) -> np.ndarray:
     near_names={"hits": "some libraries count hits, others divide by groups; the share with a hit is 'hr@10'"},
     many=many_hit_rates,
 )
-def finalise_hr(parameters: dict[str, Any], *states: Sums) -> Value:
+def finalize_hr(parameters: dict[str, Any], *states: Sums) -> Value:
     """Hit rate at k: the share of groups with a relevant row among their first k."""
     return (
-        finalise_mean(parameters, *states) if parameters["average"] == "group" else finalise_ratio(parameters, *states)
+        finalize_mean(parameters, *states) if parameters["average"] == "group" else finalize_ratio(parameters, *states)
     )

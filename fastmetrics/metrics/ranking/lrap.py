@@ -110,10 +110,10 @@ def register(
 ) -> None:
     """Register the mean of a measure over rows."""
 
-    def finalise(options: dict[str, Any], state: Sums) -> Value:
+    def finalize(options: dict[str, Any], state: Sums) -> Value:
         return rounded_quotient(*mean_value(options, state), {"rows": state.count("rows")}, NO_ROWS)
 
-    finalise.__doc__ = summary
+    finalize.__doc__ = summary
     metric(
         name,
         exchange="none",
@@ -128,7 +128,7 @@ def register(
         scale=scale,
         many=many_quotients(mean_value),
         **names,
-    )(finalise)
+    )(finalize)
 
 
 register(

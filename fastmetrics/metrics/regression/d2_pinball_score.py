@@ -218,7 +218,7 @@ def many_explained_losses(parameters: dict[str, Any], losses: ManySums) -> np.nd
     return values
 
 
-def finalise_losses(losses: Sums) -> Value:
+def finalize_losses(losses: Sums) -> Value:
     """D2 from the sums of both losses."""
     coverage = {"rows": losses.count("rows")}
     if losses.count("rows") < 2:
@@ -243,9 +243,9 @@ def finalise_losses(losses: Sums) -> Value:
     many=many_explained_losses,
     influence=lambda **parameters: CONSTANT_OF_ALL_ROWS,
 )
-def finalise_d2_pinball(parameters: dict[str, Any], losses: Sums) -> Value:
+def finalize_d2_pinball(parameters: dict[str, Any], losses: Sums) -> Value:
     """The share of the pinball loss that predictions explain, compared with a constant quantile of the labels."""
-    return finalise_losses(losses)
+    return finalize_losses(losses)
 
 
 @metric(
@@ -261,9 +261,9 @@ def finalise_d2_pinball(parameters: dict[str, Any], losses: Sums) -> Value:
     many=many_explained_losses,
     influence=lambda **parameters: CONSTANT_OF_ALL_ROWS,
 )
-def finalise_d2_absolute_error(parameters: dict[str, Any], losses: Sums) -> Value:
+def finalize_d2_absolute_error(parameters: dict[str, Any], losses: Sums) -> Value:
     """The share of the absolute error that predictions explain, compared with the median of the labels."""
-    return finalise_losses(losses)
+    return finalize_losses(losses)
 
 
 # Options that `fastmetrics.testing` checks.

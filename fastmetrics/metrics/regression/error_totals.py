@@ -78,7 +78,7 @@ class ErrorTotals(NamedTuple):
             totals = self.totals
             return exact.divide(sum(totals), self.weight * len(totals))
         state = self.states.sum(axis=0)
-        exact.normalise(state)
+        exact.normalize(state)
         return exact.divide(exact.to_integer(state), self.weight * len(self.states))
 
     def explained_fractions(self, of_constant: ErrorTotals) -> np.ndarray:

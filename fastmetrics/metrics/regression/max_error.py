@@ -97,7 +97,7 @@ class LargestError(AdditiveStatistic):
     scale="nonnegative",
     no_interval="the greatest error is that of one row: more rows would have greater ones",
 )
-def finalise_max_error(parameters: dict[str, Any], counts: Sums, largest: Sums) -> Value:
+def finalize_max_error(parameters: dict[str, Any], counts: Sums, largest: Sums) -> Value:
     """The largest absolute error."""
     coverage = {"rows": counts.count("rows")}
     if RowWeights.total(counts) == 0:

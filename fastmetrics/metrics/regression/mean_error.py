@@ -102,8 +102,8 @@ def register_mean_error(
 ) -> None:
     """Register a mean error, or its root, as a metric. `options` are further arguments of `metric`."""
 
-    def finalise(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-        return finalise_mean_error(counts, terms, root, of_squares)
+    def finalize(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
+        return finalize_mean_error(counts, terms, root, of_squares)
 
     def many(parameters: dict[str, Any], counts: ManySums, terms: ManySums) -> np.ndarray:
         means = exact.quotients(terms.number("terms"), RowWeights.total(counts))
@@ -111,16 +111,16 @@ def register_mean_error(
             means[(means < LEAST_MEAN) & (means > 0)] = np.nan
         return np.sqrt(means) if root else means
 
-    finalise.__doc__ = summary
+    finalize.__doc__ = summary
     options = {"direction": "minimize", "undefined": "never", "scale": "ratio"} | options
     register = metric(
         name, exchange="none", statistics=lambda **own: (RowWeights(), ErrorTerms(*term(**own))), function=function,
         roles=NUMBERS, many=many, **options,
     )  # fmt: skip
-    register(finalise)
+    register(finalize)
 
 
-def finalise_mean_error(
+def finalize_mean_error(
     counts: Sums, terms: Sums, root: bool = False, of_squares: bool = False
 ) -> Value:
     """Return the (weighted) mean of the terms, rounded once, or the root of this mean."""

@@ -145,7 +145,7 @@ def absolute_errors(targets: NumericTargets, out: np.ndarray | None = None) -> n
     aliases=("median_absolute_error",),
     influence=lambda **parameters: "a median moves by steps",
 )
-def finalise_median_absolute_error(parameters: dict[str, Any], middle: MiddleValues) -> Value:
+def finalize_median_absolute_error(parameters: dict[str, Any], middle: MiddleValues) -> Value:
     """The median of the absolute errors."""
     coverage = {"rows": middle.mass.rows}
     if not middle.mass.rows:

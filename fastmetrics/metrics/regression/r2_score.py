@@ -295,7 +295,7 @@ def explained_variance_score(
     aliases=("r2_score", "r_squared", "coefficient_of_determination"),
     many=many_r2_scores,
 )
-def finalise_r2(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Value:
+def finalize_r2(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Value:
     """R^2: the share of the labels' variance that predictions explain."""
     coverage = {"rows": counts.count("rows")}
     if counts.count("rows") < 2:
@@ -323,7 +323,7 @@ def finalise_r2(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Valu
     aliases=("explained_variance_score",),
     many=many_explained_variances,
 )
-def finalise_explained_variance(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Value:
+def finalize_explained_variance(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Value:
     """Explained variance: the share of the labels' variance that predictions explain, up to a constant error."""
     coverage = {"rows": counts.count("rows")}
     weight = RowWeights.total(counts)

@@ -348,7 +348,7 @@ def many_explained_deviances(parameters: dict[str, Any], deviances: ManySums) ->
     many=many_explained_deviances,
     influence=lambda **parameters: CONSTANT_OF_ALL_ROWS,
 )
-def finalise_d2_tweedie(parameters: dict[str, Any], deviances: Sums) -> Value:
+def finalize_d2_tweedie(parameters: dict[str, Any], deviances: Sums) -> Value:
     """The share of the Tweedie deviance that predictions explain, compared with the mean of the labels."""
     coverage = {"rows": deviances.count("rows")}
     if deviances.count("rows") < 2:

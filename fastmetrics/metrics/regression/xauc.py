@@ -156,13 +156,13 @@ def count_discordant(order: RowsByTargetAndScore, threads: int) -> tuple[int, np
     runs, other = (order.scores, order.weights), allocate_scratch(order, rows if rows > RUN_ROWS else 0)
     run = RUN_ROWS
     while run < rows:
-        discordant += merge_neighbouring_runs(runs, other, run, threads)
+        discordant += merge_neighboring_runs(runs, other, run, threads)
         runs, other = other, runs
         run *= 2
     return discordant, *runs
 
 
-def merge_neighbouring_runs(
+def merge_neighboring_runs(
     runs: tuple[np.ndarray, np.ndarray | None], out: tuple[np.ndarray, np.ndarray | None], run: int, threads: int
 ) -> int:
     """Merge every two neighboring sorted runs. Return the discordant pairs between them."""
@@ -454,7 +454,7 @@ def concordance_influence(masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     default=False,
     aliases=("concordance_index", "c_index"),
 )
-def finalise_xauc(parameters: dict[str, Any], pairs: CountedPairs) -> Value:
+def finalize_xauc(parameters: dict[str, Any], pairs: CountedPairs) -> Value:
     """The share of pairs of rows that the scores order as the labels do: AUC for numeric labels."""
     coverage = {"rows": pairs.rows}
     if not pairs.rows:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import categorical, validation
-from fastmetrics._core.columns import class_labels as labelled
+from fastmetrics._core.columns import class_labels as labeled
 from fastmetrics._core.columns.group_keys import as_keys
 from fastmetrics._core.columns.key_columns import NumberKeys, TupleKeys
 from fastmetrics._core.columns.row_blocks import block_bounds
@@ -325,7 +325,7 @@ def read_labels(y_true: Any, pos_label: Any) -> np.ndarray:
         check_positive(truth, pos_label)
     elif truth.dtype.char in validation.LABEL_TYPES:
         return validation.decode_labels(validation.as_labels(truth))
-    return labelled.positive_mask(truth, pos_label)
+    return labeled.positive_mask(truth, pos_label)
 
 
 def read_scores(values: Any, name: str, labels: np.ndarray) -> np.ndarray:
@@ -345,7 +345,7 @@ def encode_groups(groups: Any, labels: np.ndarray) -> tuple[np.ndarray, int]:
     if isinstance(keys, NumberKeys):
         coded = categorical.encode_numbers(keys.values)
     else:
-        coded = labelled.encode_target(labelled.read_label_column(groups, "groups"), "groups")
+        coded = labeled.encode_target(labeled.read_label_column(groups, "groups"), "groups")
     return coded.codes.astype(np.int64, copy=False), len(coded.classes)
 
 

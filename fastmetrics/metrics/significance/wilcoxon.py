@@ -39,7 +39,7 @@ class RankSums(NamedTuple):
     positive: int
     negative: int
     added: int  # contribution of zeros to either sum
-    centre: int  # expected sum of the positive ranks
+    center: int  # expected sum of the positive ranks
     variance: int  # of the sum of positive ranks, times 48
     ties: bool  # among the differences that are not zero
 
@@ -189,7 +189,7 @@ def rank_sums(differences: np.ndarray, zero_method: str) -> RankSums:
 
 
 def asymptotic_pvalue(sums: RankSums, alternative: str, correction: bool) -> float:
-    excess = (sums.positive - sums.centre) / 4
+    excess = (sums.positive - sums.center) / 4
     if correction:
         excess -= {"greater": 0.5, "less": -0.5, "two-sided": math.copysign(0.5, excess) if excess else 0.0}[
             alternative

@@ -136,7 +136,7 @@ def register(
         source.make_metric(**options, **implied)
         return (TextCounts(module or name, source.make_metric(**(options | (score_options or {})), **implied)),)
 
-    def finalise(options: dict[str, Any], state: Sums) -> Value:
+    def finalize(options: dict[str, Any], state: Sums) -> Value:
         (statistic,) = statistics(**options)
         coverage = statistic.coverage(state)
         if not coverage["rows"]:
@@ -150,7 +150,7 @@ def register(
         values[states.counts_of("rows") == 0] = np.nan
         return values
 
-    finalise.__doc__ = summary
+    finalize.__doc__ = summary
     metric(
         name,
         exchange="none",
@@ -167,7 +167,7 @@ def register(
         aliases=aliases,
         near_names=near_names,
         many=many,
-    )(finalise)
+    )(finalize)
 
 
 FLAGS = (True, False)

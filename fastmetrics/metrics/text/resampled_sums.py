@@ -62,7 +62,7 @@ class SegmentStates:
             flat[:, columns] = sums
             n_counts = empty.counts.shape[0]
             limbs = np.ascontiguousarray(flat[:, n_counts:]).reshape(len(sums), *empty.exact.shape)
-            kernel_sums.normalise_states(limbs)
+            kernel_sums.normalize_states(limbs)
             scores = self.metric.many_scores(ManySums(empty.fields, flat[:, :n_counts], limbs))
         left = np.flatnonzero(np.isnan(scores))
         scores[left] = [result.score for result in self.results(sums[left], columns)]

@@ -88,19 +88,19 @@ class Ter(ScoresManySums, Tokenizing, TextMetric[TerScore]):
     def new_counter(self) -> BlockCounter:
         encoder = WordEncoder(PRETOKENIZED if self.tokenize == PRETOKENIZED else "none")
         scratch = Scratch()
-        normaliser = None
+        normalizer = None
         if self.normalized or self.no_punct:
-            from fastmetrics.metrics.text.tokens.ter_normalizer import Normaliser
+            from fastmetrics.metrics.text.tokens.ter_normalizer import Normalizer
 
-            normaliser = Normaliser(self.normalized, self.no_punct, self.asian_support)
+            normalizer = Normalizer(self.normalized, self.no_punct, self.asian_support)
 
         def count(block: Any, out: np.ndarray) -> None:
-            if normaliser is not None:
+            if normalizer is not None:
                 if not isinstance(block, TextBlock):
                     raise TypeError(
                         "normalized and no_punct change texts: hypotheses must be strings, not lists of tokens"
                     )
-                block = normaliser.normalise_block(block)
+                block = normalizer.normalize_block(block)
             words = encoder.encode(block)
             edits = scratch.array("edits", np.int32, kernels.scratch_size(words.text_tokens))
             kernels.count_edits(words.ids, words.text_tokens, words.segments, edits, out)

@@ -54,7 +54,7 @@ def values_of(output):
 
 
 @each_case("content", CONTENTS)
-def test_standard_input_is_recognised(content, tmp_path):
+def test_standard_input_is_recognized(content, tmp_path):
     expected = [result.value for result in fm.evaluate(log(), ["auc", "logloss"], label="click", score="p")]
     done = run("evaluate", "-", *COLUMNS, "--json", folder=tmp_path, standard_input=CONTENTS[content](log()))
     assert done.returncode == 0, done.stderr

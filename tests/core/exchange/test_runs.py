@@ -100,7 +100,7 @@ def test_what_runs_offer_equals_the_definitions(rows, above, below):
 
 
 @given(rows_of_range)
-def test_the_crossing_is_between_two_neighbouring_points(rows):
+def test_the_crossing_is_between_two_neighboring_points(rows):
     ties = ties_of(rows)
     if len({label for label, _ in rows}) < 2:
         return

@@ -75,7 +75,7 @@ class TestBuckets:
     def test_any_rows(self, blocks, dtype):
         assert_ordered([([score for score, _ in own], [label for _, label in own]) for own in blocks], dtype)
 
-    @each_case("scores", ["uniform", "ties", "dense", "dense and far", "all magnitudes", "one", "neighbours"])
+    @each_case("scores", ["uniform", "ties", "dense", "dense and far", "all magnitudes", "one", "neighbors"])
     @each_case("dtype", ["float64", "float32"])
     def test_many_rows(self, scores, dtype):
         random = np.random.default_rng(2)
@@ -88,7 +88,7 @@ class TestBuckets:
             "dense and far": np.append(0.25 + random.random(rows - 1) * 2.0**-30, -1e300),
             "all magnitudes": np.exp(random.uniform(-700, 700, rows)),
             "one": np.full(rows, 0.1),
-            "neighbours": 1 + random.integers(0, 2, rows) * 2.0**-52,
+            "neighbors": 1 + random.integers(0, 2, rows) * 2.0**-52,
         }[scores]
         with np.errstate(over="ignore"):
             drawn = drawn.astype(dtype)

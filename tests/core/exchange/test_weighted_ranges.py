@@ -14,7 +14,7 @@ from fastmetrics._core.exact import EXPONENT
 from fastmetrics._core.exchange import range_exchange, weighted_ranges
 from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, Cut, RangePosition
 from fastmetrics._core.exchange.weighted_sweep import WeightedRuns
-from fastmetrics.metrics.curves.ks import Extremes, finalise_extremes
+from fastmetrics.metrics.curves.ks import Extremes, finalize_extremes
 from oracles import curves
 from oracles import weighted as oracle
 from support import strategies
@@ -176,7 +176,7 @@ def test_extremes_equal_the_definition(case):
     assert state.found == tuple(in_unit(value, 2) for value in expected)
     value = oracle.ks(labels.tolist(), scores.tolist(), weights.tolist())
     if value is not None:
-        assert finalise_extremes({}, state).value == float(value)
+        assert finalize_extremes({}, state).value == float(value)
 
 
 @given(weighted_rows(), st.randoms(use_true_random=False))
@@ -355,7 +355,7 @@ def test_equal_to_scikit_learn():
         expected = scikit_learn().roc_auc_score(labels, scores, sample_weight=weights)
         assert math.isclose(weighted_ranges.weighted_auc(pairs), expected, rel_tol=1e-12)
         false, true, _ = scikit_learn().roc_curve(labels, scores, sample_weight=weights, drop_intermediate=False)
-        assert math.isclose(finalise_extremes({}, extremes).value, np.abs(true - false).max(), rel_tol=1e-12)
+        assert math.isclose(finalize_extremes({}, extremes).value, np.abs(true - false).max(), rel_tol=1e-12)
 
 
 def test_read_only_inputs():

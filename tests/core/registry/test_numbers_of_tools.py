@@ -82,7 +82,7 @@ def test_samples_of_scikit_learn():
 
 
 def distinct_run():
-    """Judgements of 0 to 3, and scores without ties: tools order ties in different ways."""
+    """Judgments of 0 to 3, and scores without ties: tools order ties in different ways."""
     random = np.random.default_rng(2)
     qrels, run = {}, {}
     for query in range(20):

@@ -43,7 +43,7 @@ def test_rows_of_many_units_equal_single_updates(name, dtype, weighted):
         numbers = np.repeat(np.arange(len(BOUNDS) - 1, dtype=np.int32), np.diff(BOUNDS))[order]
         mixed = Rows(labels[order], scores[order], None if weights is None else weights[order], eps=2.0**-23)
         statistic.update_units(together, mixed, numbers)
-        together.normalise()
+        together.normalize()
         one_by_one = UnitStateTable(statistic, len(BOUNDS) - 1)
         for number, (start, stop) in enumerate(zip(BOUNDS[:-1].tolist(), BOUNDS[1:].tolist(), strict=True)):
             part = Rows(labels[start:stop], scores[start:stop], None if weights is None else weights[start:stop],
@@ -63,7 +63,7 @@ def test_bins_of_the_most_probable_class(dtype, weighted):
     numbers = np.repeat(np.arange(len(BOUNDS) - 1, dtype=np.int32), np.diff(BOUNDS))
     together = UnitStateTable(TopLabelBins(15), len(BOUNDS) - 1)
     TopLabelBins(15).update_units(together, rows, numbers)
-    together.normalise()
+    together.normalize()
     for number, (start, stop) in enumerate(zip(BOUNDS[:-1].tolist(), BOUNDS[1:].tolist(), strict=True)):
         state = TopLabelBins(15).empty()
         weights = None if rows.weights is None else rows.weights[start:stop]
@@ -87,7 +87,7 @@ def test_all_rules_of_bins(edges):
     table, state = UnitStateTable(CalibrationBins(4, None, edges), 1), CalibrationBins(4, None, edges).empty()
     CalibrationBins(4, None, edges).update_units(table, rows, np.zeros(7, np.int32))
     CalibrationBins(4, None, edges).update(state, rows)
-    table.normalise()
+    table.normalize()
     assert (table.counts[0] == state.counts).all()
     assert (table.exact[0] == state.exact).all()
 

@@ -294,7 +294,7 @@ def test_too_many_rows_raise_an_error(monkeypatch):
     unit_buckets = find_unit_buckets([hashes_of(units)])
     monkeypatch.setattr(range_replicates, "MAX_BUCKET_ROWS", 100)
     assert_raises(
-        OverflowError, "100 rows have neighbouring scores",
+        OverflowError, "100 rows have neighboring scores",
         replicate, store_of(labels, scores, units), unit_buckets, 1, METRICS,
     )
     monkeypatch.setattr(range_replicates, "MAX_ROWS", 100)

@@ -73,16 +73,16 @@ def test_sums_are_exact(size, most_others, monkeypatch):
     total = table.total()
     for column in (0, 1):
         assert exact.to_integer(total.exact[column]) * UNIT == sum(unit[column] for unit in expected)
-    table.normalise()
+    table.normalize()
     assert sums_of(table) == expected
 
 
 @each_case("size", list(SIZES))
 def test_windows_are_emptied_before_they_overflow(size, monkeypatch):
-    monkeypatch.setattr(unit_state_table, "MAX_UNNORMALISED", 100)
+    monkeypatch.setattr(unit_state_table, "MAX_UNNORMALIZED", 100)
     values, numbers, cells = draw(size)
     table = filled(values, numbers, cells, parts=60)
-    table.normalise()
+    table.normalize()
     assert sums_of(table) == oracle(values, numbers, cells)
 
 
@@ -99,7 +99,7 @@ def test_a_window_holds_as_many_of_the_greatest_values_as_it_says():
     window = (low + (high << 64)) * (1 << 30)
     assert window < 1 << 127
     table.windows[0, 0] = window & (1 << 64) - 1, window >> 64
-    table.normalise()
+    table.normalize()
     assert exact.to_integer(table.state(0).exact[0]) * UNIT == Fraction(greatest) * (1 << 30)
 
 
@@ -111,7 +111,7 @@ def test_parts_of_tables(size, has_sums):
         values, numbers, cells = draw(size, seed)
         tables.append(filled(values, numbers, cells))
         if has_sums:
-            tables[-1].normalise()
+            tables[-1].normalize()
         tables[-1].sort_others()
         for unit, sums in enumerate(oracle(values, numbers, cells)):
             expected[unit] = [expected[unit][0] + sums[0], expected[unit][1] + sums[1]]
@@ -131,7 +131,7 @@ def test_parts_of_tables(size, has_sums):
 def test_infinities_and_nan_are_counted():
     table = UnitStateTable(TwoSums(), 2)
     table.add(np.array([1.0, np.inf, np.nan, -np.inf]), np.array([0, 0, 1, 1], np.int32), "values")
-    table.normalise()
+    table.normalize()
     assert [exact.is_finite(table.state(unit).exact[0]) for unit in (0, 1)] == [False, False]
     assert exact.to_float(table.state(0).exact[0]) == np.inf
     assert np.isnan(exact.to_float(table.state(1).exact[0]))
@@ -146,13 +146,13 @@ def test_columns_of_different_lengths():
 
 
 @each_case("size", list(SIZES))
-@each_case("is_normalised", [False, True])
-def test_nonzero_columns_are_the_limbs_of_the_sums(size, is_normalised):
+@each_case("is_normalized", [False, True])
+def test_nonzero_columns_are_the_limbs_of_the_sums(size, is_normalized):
     values, numbers, cells = draw(size)
     table = filled(values, numbers, cells)
     table.count(numbers)
-    if is_normalised:
-        table.normalise()
+    if is_normalized:
+        table.normalize()
     columns, integers = table.nonzero_columns()
     found = np.zeros((N_UNITS, 1 + 2 * exact.SIZE), object)
     found[:, columns] = integers

@@ -218,14 +218,14 @@ def test_expressions_of_other_rows_are_refused_by_any_version_of_polars(log, nat
 def test_python_functions_may_not_read_other_rows(log):
     """polars cannot tell what a Python function reads."""
     doubled = pl.col("p").map_batches(lambda column: column * 2, return_dtype=pl.Float64)
-    centred = pl.col("p").map_batches(lambda column: column - column.mean(), return_dtype=pl.Float64)
+    centered = pl.col("p").map_batches(lambda column: column - column.mean(), return_dtype=pl.Float64)
     assert reads_other_rows(doubled) is None
     options = COLUMNS | {"score": doubled}
     assert fm.evaluate(log, "auc", **options).value("auc") == fm.evaluate(log, "auc", **COLUMNS).value("auc")
     with pytest.raises(ValueError, match="reads other rows than its own"):
-        fm.evaluate(log, "auc", **(COLUMNS | {"score": centred}))
+        fm.evaluate(log, "auc", **(COLUMNS | {"score": centered}))
     with pytest.raises(ValueError, match=r"where: .*reads other rows than its own"):
-        fm.evaluate(log, "auc", **COLUMNS, where=centred > 0)
+        fm.evaluate(log, "auc", **COLUMNS, where=centered > 0)
 
 
 def test_expressions_stay_in_the_process(log):

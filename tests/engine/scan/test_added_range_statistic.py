@@ -30,13 +30,13 @@ import pyarrow as pa
 import fastmetrics as fm
 from fastmetrics._core.exchange.runs import RangeState, RangeStatistic
 from fastmetrics._core.registry import metric
-from fastmetrics.metrics.curves.ks import finalise_extremes
+from fastmetrics.metrics.curves.ks import finalize_extremes
 from support.kernel_paths import run_tasks
 {statistic}
 @metric("distance", exchange="range", statistics=lambda: (Distance(),), undefined="one class only", default=False)
-def finalise_distance(parameters, state):
+def finalize_distance(parameters, state):
     'The distance of two distributions.'
-    return finalise_extremes(parameters, state)
+    return finalize_extremes(parameters, state)
 
 
 rng, rows = np.random.default_rng(7), 30_000

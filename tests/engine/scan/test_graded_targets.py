@@ -107,7 +107,7 @@ class GradeSums(GroupedStatistic):
         sums.sum_values(np.minimum(table, most) ** self.power, None, state.sum_of("values"))
 
 
-def finalise(parameters: dict[str, Any], state: Sums) -> Value:
+def finalize(parameters: dict[str, Any], state: Sums) -> Value:
     """The mean over groups of a power of the sum of grades."""
     n_groups = state.count("groups")
     return Value(exact.divide(state.integer("values"), n_groups << exact.EXPONENT), {"rows": 1, "groups": n_groups})
@@ -117,10 +117,10 @@ def register_metric(name: str, negative_grades: bool = False, **options: Any) ->
     registry.metric(
         name, exchange="hash", statistics=lambda power=1, k=None: (GradeSums(power, k),), function=None, undefined="",
         parameters={"power": 1}, roles=SIGNED_GRADES if negative_grades else GRADES, **options,
-    )(finalise)  # fmt: skip
+    )(finalize)  # fmt: skip
 
 
-finalise.__module__ = "fastmetrics.metrics.ranking"
+finalize.__module__ = "fastmetrics.metrics.ranking"
 
 
 @pytest.fixture(autouse=True)

@@ -169,7 +169,7 @@ class TestLargeTie:
 
     @each_case("n_values", [3, 17, 600])
     @each_case("dtype", ROWS)
-    def test_neighbouring_floats(self, n_values, dtype):
+    def test_neighboring_floats(self, n_values, dtype):
         """All scores within a few units in the last place; also around zero, where they are subnormal."""
         # A third of the rows exceeds the memory.
         log = LOGS["float32"]

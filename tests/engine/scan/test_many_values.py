@@ -1,4 +1,4 @@
-"""The values of many replicates at once are those that finalisers find one by one."""
+"""The values of many replicates at once are those that finalizers find one by one."""
 
 import numpy as np
 import pytest
@@ -25,10 +25,10 @@ def checked(monkeypatch):
     """Whenever an interval is made: the metric, and how many of its values were found at once."""
     found = []
 
-    def finalise_both_ways(metric, replicates, n_replicates):
+    def finalize_both_ways(metric, replicates, n_replicates):
         at_once = intervals.find_many_values(metric, replicates)
         states = zip(*(own.states() for own in replicates), strict=True)
-        one_by_one = np.array([metric.finalise(*own).value for own in states])
+        one_by_one = np.array([metric.finalize(*own).value for own in states])
         if at_once is not None:
             known = ~np.isnan(at_once)
             assert np.array_equal(at_once[known], one_by_one[known]), metric
@@ -37,8 +37,8 @@ def checked(monkeypatch):
         assert np.array_equal(values, one_by_one, equal_nan=True)
         return values
 
-    original = intervals.finalise_metric
-    monkeypatch.setattr(intervals, "finalise_metric", finalise_both_ways)
+    original = intervals.finalize_metric
+    monkeypatch.setattr(intervals, "finalize_metric", finalize_both_ways)
     return found
 
 
@@ -81,7 +81,7 @@ def test_metrics_of_sums_have_it():
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_all_metrics_have_the_values_of_their_finalisers(case, checked):
+def test_all_metrics_have_the_values_of_their_finalizers(case, checked):
     """Also of texts, sets of labels and probabilities of classes."""
     for weight in (None, "weight") if case.takes_weights() else (None,):
         checked.clear()
@@ -97,8 +97,8 @@ def many_states(statistic, states):
 def find_both_ways(name, states):
     """The values at once, and one by one, of the states of each statistic."""
     metric = parse(name)
-    at_once = metric.finalise_many(*map(many_states, metric.statistics(), states))
-    one_by_one = np.array([metric.finalise(*own).value for own in zip(*states, strict=True)])
+    at_once = metric.finalize_many(*map(many_states, metric.statistics(), states))
+    one_by_one = np.array([metric.finalize(*own).value for own in zip(*states, strict=True)])
     known = ~np.isnan(at_once)
     assert np.array_equal(at_once[known], one_by_one[known]), name
     return at_once, one_by_one
@@ -138,7 +138,7 @@ def test_values_of_losses_compared_with_a_constant(name):
 
 
 @each_case("kind", ["usual", "one class", "perfect", "few rows"])
-def test_values_are_those_of_finalisers(kind, checked):
+def test_values_are_those_of_finalizers(kind, checked):
     checked.clear()
     evaluate(make_log(kind), EXAMPLES)
     assert {name for name, _ in checked} == {str(parse(name)) for name in EXAMPLES}
@@ -163,4 +163,4 @@ def test_values_of_slices(checked):
 
 def test_metrics_without_it_are_refused():
     with pytest.raises(ValueError, match="one value at a time"):
-        parse("max_error").finalise_many()
+        parse("max_error").finalize_many()

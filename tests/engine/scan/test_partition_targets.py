@@ -309,7 +309,7 @@ class TestInvalid:
     def test_no_rows_have_no_value(self):
         for metric in METRICS:
             request = registry.parse(metric)
-            value = request.finalise(*(statistic.empty() for statistic in request.statistics()))
+            value = request.finalize(*(statistic.empty() for statistic in request.statistics()))
             assert math.isnan(value.value)
             assert (value.reason, value.coverage) == ("no rows", {"rows": 0, "classes": 0, "clusters": 0})
 

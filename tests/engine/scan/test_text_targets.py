@@ -35,14 +35,14 @@ ROWS = 400
 WORDS = ["the", "cat", "sat", "", "on", "ein", "straße", "кошка", "猫", "🐈", "naïve", "e\u0301", "\0", "mat"]
 
 
-def finalise(parameters, state):
+def finalize(parameters, state):
     """The share of rows whose hypothesis is one of its references."""
     rows, equal, *points = state.counts.tolist()
     coverage = {"rows": rows, "points": points}
     return Value(equal / rows, coverage) if rows else Value(math.nan, coverage, "no rows")
 
 
-finalise.__module__ = "fastmetrics.metrics.text"
+finalize.__module__ = "fastmetrics.metrics.text"
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ def _toy_metric():
         registry.metric(
             "sametext", exchange="none", roles=TEXTS, statistics=lambda fold=False: (EqualTexts(fold),),
             function=None, undefined="", parameters={"fold": False},
-        )(finalise)  # fmt: skip
+        )(finalize)  # fmt: skip
         yield
 
 

@@ -35,7 +35,7 @@ def assert_same_points(ours, theirs):
 
 
 @pytest.mark.parametrize("n_threads", [None, 1])
-@given(strategies.labelled_probabilities(min_size=1, both_classes=False), st.integers(1, 70))
+@given(strategies.labeled_probabilities(min_size=1, both_classes=False), st.integers(1, 70))
 def test_uniform_bins_exactly(n_threads, case, n_bins):
     y_true, y_prob = case
     expected = probability.calibration_curve(y_true.tolist(), y_prob.tolist(), probability.equal_edges(n_bins))
@@ -43,7 +43,7 @@ def test_uniform_bins_exactly(n_threads, case, n_bins):
     assert [column.tolist() for column in value] == [list(map(rounded, column)) for column in expected]
 
 
-@given(strategies.labelled_probabilities(min_size=1, both_classes=False), st.integers(1, 40))
+@given(strategies.labeled_probabilities(min_size=1, both_classes=False), st.integers(1, 40))
 def test_quantile_bins_exactly(case, n_bins):
     y_true, y_prob = case
     # A float32 quantile is interpolated in float64, as NumPy does for float64 quantiles of it.

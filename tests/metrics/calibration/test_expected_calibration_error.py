@@ -18,7 +18,7 @@ from support.probability_cases import ROUNDINGS, is_close, weights_with_two_posi
 STRATEGIES = ["uniform", "quantile"]
 
 
-@given(strategies.labelled_probabilities())
+@given(strategies.labeled_probabilities())
 def test_copc_and_pcoc_are_rounded_once(case):
     y_true, y_proba = case
     expected = oracle.copc(y_true, y_proba)
@@ -27,7 +27,7 @@ def test_copc_and_pcoc_are_rounded_once(case):
         assert fm.pcoc(y_true, y_proba) == rounded(oracle.pcoc(y_true, y_proba))
 
 
-@given(strategies.labelled_probabilities(), st.data())
+@given(strategies.labeled_probabilities(), st.data())
 def test_weighted_copc(case, data):
     y_true, y_proba = case
     weights = weights_with_two_positive(data, len(y_true))
@@ -50,7 +50,7 @@ NORMS = ["l1", "l2", "max"]
 @each_case("norm", NORMS)
 @each_case("strategy", STRATEGIES)
 @given(
-    case=strategies.labelled_probabilities(min_size=1, both_classes=False),
+    case=strategies.labeled_probabilities(min_size=1, both_classes=False),
     n_bins=st.sampled_from([1, 2, 3, 10, 15, 64]),
 )
 def test_calibration_error(strategy, norm, case, n_bins):
@@ -62,7 +62,7 @@ def test_calibration_error(strategy, norm, case, n_bins):
 
 
 @pytest.mark.parametrize("norm", NORMS)
-@given(case=strategies.labelled_probabilities(), data=st.data())
+@given(case=strategies.labeled_probabilities(), data=st.data())
 def test_weighted_calibration_error_in_uniform_bins(norm, case, data):
     y_true, y_proba = case
     weights = weights_with_two_positive(data, len(y_true))
@@ -74,7 +74,7 @@ def test_weighted_calibration_error_in_uniform_bins(norm, case, data):
 @each_case("strategy", STRATEGIES)
 @each_case("n_bins", [1, 7, 10, 15, 100])
 def test_calibration_error_at_bin_edges(n_bins, strategy):
-    """Probabilities at k / n_bins and the neighbouring floats, where an index is easily off by one."""
+    """Probabilities at k / n_bins and the neighboring floats, where an index is easily off by one."""
     edges = np.arange(n_bins + 1) / n_bins
     y_proba = np.clip(np.concatenate([edges, np.nextafter(edges, 0.0), np.nextafter(edges, 1.0)]), 0.0, 1.0)
     y_true = np.random.default_rng(n_bins).integers(0, 2, len(y_proba))

@@ -74,7 +74,7 @@ def check_definitions(report, cells):
 
 @st.composite
 def scored(draw):
-    y_true, scores = draw(strategies.labelled_scores(min_size=1, both_classes=False))
+    y_true, scores = draw(strategies.labeled_scores(min_size=1, both_classes=False))
     finite = np.clip(scores, -1e30, 1e30)
     near = [float(np.nextafter(score, other)) for score in finite[:3] for other in (-np.inf, np.inf)]
     return y_true, scores, float(draw(st.sampled_from([*finite.tolist(), *near, 0.5, 0.0, -0.0, 0.1, 1e30])))

@@ -14,10 +14,10 @@ SCORES = ("calinski_harabasz_score", "davies_bouldin_score")
 ORACLES = {"calinski_harabasz_score": oracle.calinski_harabasz, "davies_bouldin_score": oracle.davies_bouldin}
 
 
-def clustered(rows, dims, clusters, seed=0, centre=0.0):
+def clustered(rows, dims, clusters, seed=0, center=0.0):
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(rows) % clusters)
-    return rng.normal(size=(clusters, dims))[labels] + rng.normal(size=(rows, dims)) + centre, labels
+    return rng.normal(size=(clusters, dims))[labels] + rng.normal(size=(rows, dims)) + center, labels
 
 
 @st.composite
@@ -42,10 +42,10 @@ def test_definition(name, case):
 
 @pytest.mark.parametrize("name", SCORES)
 @each_case(("rows", "dims", "clusters"), [(10, 1, 2), (500, 64, 7), (5000, 3, 300)])
-@each_case("centre", [0.0, 100.0])
-def test_scikit_learn(name, rows, dims, clusters, centre):
-    points, labels = clustered(rows, dims, clusters, centre=centre)
-    tolerance = 1e-12 if centre == 0 else 1e-9  # scikit-learn computes distances from products, not from differences
+@each_case("center", [0.0, 100.0])
+def test_scikit_learn(name, rows, dims, clusters, center):
+    points, labels = clustered(rows, dims, clusters, center=center)
+    tolerance = 1e-12 if center == 0 else 1e-9  # scikit-learn computes distances from products, not from differences
     assert getattr(fm, name)(points, labels) == pytest.approx(getattr(sk, name)(points, labels), rel=tolerance)
 
 
@@ -73,7 +73,7 @@ def test_result_does_not_depend_on_order(name):
         ([[0, 0], [1, 1]] * 5 + [[3, 3], [4, 4]] * 5, [0] * 10 + [1] * 10),
         ([[0.0], [1.0], [5.0]], ["x", "x", "y"]),
     ],
-    ids=["one point", "two points", "one centre", "two centres", "singleton"],
+    ids=["one point", "two points", "one center", "two centers", "singleton"],
 )
 def test_degenerate_points(name, points, labels):
     assert getattr(fm, name)(points, labels) == pytest.approx(getattr(sk, name)(points, labels), rel=1e-14)

@@ -67,7 +67,7 @@ def test_scores_equal_their_definitions(columns):
 
 
 def is_nearest_root(found, square):
-    """Is `found` the float nearest to the root of a fraction? Compares with the midpoints to its neighbours."""
+    """Is `found` the float nearest to the root of a fraction? Compares with the midpoints to its neighbors."""
     low, high = (
         (Fraction(found) + Fraction(math.nextafter(found, to))) / 2 for to in (-math.inf, math.inf)
     )

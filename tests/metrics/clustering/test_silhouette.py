@@ -17,11 +17,11 @@ from support.cases import assert_raises, each_case
 METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine")
 
 
-def clustered(rows, dims, clusters, dtype=np.float64, seed=0, centre=0.0):
-    """Points around centres, and their clusters; every cluster occurs."""
+def clustered(rows, dims, clusters, dtype=np.float64, seed=0, center=0.0):
+    """Points around centers, and their clusters; every cluster occurs."""
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(rows) % clusters)
-    points = rng.normal(size=(clusters, dims))[labels] + rng.normal(size=(rows, dims)) + centre
+    points = rng.normal(size=(clusters, dims))[labels] + rng.normal(size=(rows, dims)) + center
     return points.astype(dtype), labels
 
 
@@ -64,9 +64,9 @@ def test_scikit_learn(metric, rows, dims, clusters):
 
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan"])
 @each_case("dims", [2, 31, 64, 1000])
-@each_case("centre", [0.0, 1e4])
-def test_float32_is_as_good_as_float64(metric, dims, centre):
-    points, labels = clustered(200, dims, 4, np.float32, centre=centre)
+@each_case("center", [0.0, 1e4])
+def test_float32_is_as_good_as_float64(metric, dims, center):
+    points, labels = clustered(200, dims, 4, np.float32, center=center)
     assert points.dtype == np.float32
     exact = fm.silhouette_samples(points.astype(np.float64), labels, metric=metric)
     assert np.abs(fm.silhouette_samples(points, labels, metric=metric) - exact).max() < 2e-7

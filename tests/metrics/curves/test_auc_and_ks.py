@@ -19,20 +19,20 @@ roc_auc_score = ordering_infinities(fm.roc_auc_score)
 THREADS = [1, 2, 3]
 
 
-@given(strategies.labelled_scores() | strategies.labelled_scores(max_size=300))
+@given(strategies.labeled_scores() | strategies.labeled_scores(max_size=300))
 def test_auc_is_the_share_of_pairs_won(case):
     assert roc_auc_score(*case) == float(curves.auc_by_ranks(*case))
 
 
 
-@given(strategies.labelled_scores(), st.data())
+@given(strategies.labeled_scores(), st.data())
 def test_auc_with_integer_weights_is_exact(case, data):
     weights = data.draw(strategies.integer_weights(len(case[0])))
     weights[:2] = data.draw(st.integers(1, 2**40)), 1.0
     assert roc_auc_score(*case, sample_weight=weights) == float(curves.auc(*case, weights))
 
 
-@given(strategies.labelled_scores(), st.data())
+@given(strategies.labeled_scores(), st.data())
 def test_auc_with_real_weights(case, data):
     weights = data.draw(strategies.real_weights(len(case[0])))
     weights[:2] = 0.5
@@ -40,7 +40,7 @@ def test_auc_with_real_weights(case, data):
     assert math.isclose(roc_auc_score(*case, sample_weight=weights), expected, rel_tol=1e-12)
 
 
-@given(strategies.labelled_scores())
+@given(strategies.labeled_scores())
 def test_auc_of_negated_scores_and_of_swapped_labels_is_the_complement(case):
     y_true, y_score = case
     expected = float(1 - curves.auc(y_true, y_score))

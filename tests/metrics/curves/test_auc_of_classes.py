@@ -183,7 +183,7 @@ class TestTwoLabels:
     @each_case(
         "pair", [("no", "yes"), (2, 5), (-1, 0), (False, True), (0.0, 1.0), (-1.0, 1.0), (1, 2), ("", "a")]
     )
-    @given(strategies.labelled_scores(), st.sampled_from([None, 1.0, "integer"]))
+    @given(strategies.labeled_scores(), st.sampled_from([None, 1.0, "integer"]))
     def test_any_pair(self, pair, case, weights):
         y_true, y_score = case
         if weights is not None:

@@ -34,7 +34,7 @@ class TestBestThreshold:
     def test_every_metric_has_an_oracle(self):
         assert set(METRICS) == set(curves.METRICS)
 
-    @given(strategies.labelled_scores(), st.sampled_from(METRICS), st.sampled_from(BETAS))
+    @given(strategies.labeled_scores(), st.sampled_from(METRICS), st.sampled_from(BETAS))
     def test_all_thresholds(self, case, metric, beta):
         """The greatest of equally good thresholds, even if their values differ in floats."""
         beta = beta if metric == "fbeta" else None

@@ -42,7 +42,7 @@ class TestDetCurve:
         fpr, fnr, thresholds = zip(*curve, strict=True)
         return as_floats(fpr), as_floats(fnr), np.array(thresholds)
 
-    @given(strategies.labelled_scores(), st.booleans())
+    @given(strategies.labeled_scores(), st.booleans())
     def test_every_rate_is_the_exact_one_rounded_once(self, case, drop_intermediate):
         expected = self.oracle(*case, None, drop_intermediate)
         assert_same(det_curve(*case, drop_intermediate=drop_intermediate), expected)
@@ -140,7 +140,7 @@ class TestEqualErrorRate:
         y_true, y_score, weights = case
         self.check(y_true, y_score, weights, method)
 
-    @given(strategies.labelled_scores(max_size=60), st.sampled_from(METHODS[:3]))
+    @given(strategies.labeled_scores(max_size=60), st.sampled_from(METHODS[:3]))
     def test_definition_at_more_rows(self, case, method):
         self.check(*case, None, method)
 
@@ -155,7 +155,7 @@ class TestEqualErrorRate:
             for other in other_forms(fm.equal_error_rate, y_true, y_score, method=method).values():
                 assert other == found
 
-    @given(strategies.labelled_scores(max_size=40))
+    @given(strategies.labeled_scores(max_size=40))
     def test_relations_between_the_methods(self, case):
         rates = {method: fm.equal_error_rate(*case, method=method) for method in METHODS}
         assert rates["convex_hull"] <= rates["interpolate"] + 1e-15
@@ -268,7 +268,7 @@ class TestEqualErrorRate:
             )
 
 
-@given(strategies.labelled_scores(both_classes=False, min_size=1))
+@given(strategies.labeled_scores(both_classes=False, min_size=1))
 def test_kolmogorov_smirnov_in_other_forms(case):
     y_true, y_score = case
     expected = curves.ks(y_true.tolist(), y_score.tolist())

@@ -39,7 +39,7 @@ def oracle(y_true, y_score, weights=None, drop_intermediate=False):
     return as_floats(precision), as_floats(recall), np.array(thresholds[:-1], y_score.dtype)
 
 
-@given(strategies.labelled_scores(both_classes=False, min_size=1), st.booleans())
+@given(strategies.labeled_scores(both_classes=False, min_size=1), st.booleans())
 def test_every_ratio_is_the_exact_one_rounded_once(case, drop_intermediate):
     y_true, y_score = case
     expected = oracle(y_true, y_score, None, drop_intermediate)
@@ -104,7 +104,7 @@ def check_counts(y_true, y_score):
 
 
 class TestAveragePrecision:
-    @given(strategies.labelled_scores(both_classes=False, min_size=1))
+    @given(strategies.labeled_scores(both_classes=False, min_size=1))
     def test_definition(self, case):
         y_true, y_score = case
         expected = curves.average_precision(y_true.tolist(), y_score.tolist())

@@ -39,7 +39,7 @@ def oracle(y_true, y_score, weights=None, drop_intermediate=True):
     return as_floats(fpr), as_floats(tpr), np.array(thresholds)
 
 
-@given(strategies.labelled_scores(both_classes=False, min_size=1), st.booleans())
+@given(strategies.labeled_scores(both_classes=False, min_size=1), st.booleans())
 def test_every_rate_is_the_exact_one_rounded_once(case, drop_intermediate):
     y_true, y_score = case
     expected = oracle(y_true, y_score, None, drop_intermediate)
@@ -181,7 +181,7 @@ class TestArea:
         )
         assert math.isclose(fm.auc(x, y), expected, rel_tol=1e-12, abs_tol=1e-12)
 
-    @given(strategies.labelled_scores())
+    @given(strategies.labeled_scores())
     def test_the_area_under_the_roc_curve_is_auc(self, case):
         fpr, tpr, _ = roc_curve(*case)
         assert math.isclose(fm.auc(fpr, tpr), roc_auc_score(*case), rel_tol=1e-12, abs_tol=1e-15)

@@ -182,7 +182,7 @@ def test_rows_and_positives():
     assert (order.rows, order.positives) == (3, 1)
 
 
-@given(strategies.labelled_scores())
+@given(strategies.labeled_scores())
 def test_inputs_are_not_changed(case):
     y_true, y_score = case
     before = y_true.copy(), y_score.copy()

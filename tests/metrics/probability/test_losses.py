@@ -24,7 +24,7 @@ STRATEGIES = ["uniform", "quantile"]
 # A logarithm has an error of at most one unit in the last place, as have the few roundings after an exact sum.
 
 
-@given(strategies.labelled_probabilities(), st.sampled_from(["auto", 1e-15, 1e-7, 0.01, 0.25]), st.data())
+@given(strategies.labeled_probabilities(), st.sampled_from(["auto", 1e-15, 1e-7, 0.01, 0.25]), st.data())
 def test_log_loss(case, eps, data):
     y_true, y_proba = case
     number = EPS[y_proba.dtype.name] if eps == "auto" else eps
@@ -71,7 +71,7 @@ def test_a_base_rate_next_to_one():
 RATES = [1e-300, 1e-6, 0.01, 0.25, 0.5, 1 - 2.0**-53]
 
 
-@given(strategies.labelled_probabilities(), st.sampled_from(RATES))
+@given(strategies.labeled_probabilities(), st.sampled_from(RATES))
 def test_sampling_rate_equals_corrected_probabilities(case, rate):
     """The result equals that of corrected probabilities of any type. The clip comes after the correction."""
     y_true, y_proba = case
@@ -95,7 +95,7 @@ def test_sampling_rate_equals_corrected_probabilities(case, rate):
         assert fm.pcoc(y_true, y_proba, sampling_rate=rate) == fm.pcoc(y_true, corrected_probabilities)
 
 
-@given(strategies.labelled_probabilities(), st.sampled_from(RATES))
+@given(strategies.labeled_probabilities(), st.sampled_from(RATES))
 def test_the_correction_of_a_row(case, rate):
     """The correction never raises p, keeps 0 and 1, and is close to the exact quotient."""
     _, y_proba = case
@@ -174,7 +174,7 @@ def test_the_registered_metrics_take_a_sampling_rate(metric):
     )
 
 
-@given(strategies.labelled_probabilities(), st.sampled_from(["auto", 1e-7, 0.1, 0.3]), st.data())
+@given(strategies.labeled_probabilities(), st.sampled_from(["auto", 1e-7, 0.1, 0.3]), st.data())
 def test_clipped_rows(case, eps, data):
     y_true, y_proba = case
     number = EPS[y_proba.dtype.name] if eps == "auto" else eps
@@ -271,7 +271,7 @@ def test_a_wrong_number_of_columns_names_the_argument(function):
     assert_raises(ValueError, rf"{argument}.*2 columns.*3 classes", function, [0, 1, 2], np.full((3, 2), 0.5))
 
 
-@given(strategies.labelled_probabilities(min_size=1, both_classes=False))
+@given(strategies.labeled_probabilities(min_size=1, both_classes=False))
 def test_brier(case):
     y_true, y_proba = case
     differences = [p - y for y, p in zip(y_true.tolist(), y_proba.tolist(), strict=True)]
@@ -280,7 +280,7 @@ def test_brier(case):
     assert is_close(fm.brier_score_loss(y_true, y_proba), probability.brier(y_true, y_proba))
 
 
-@given(strategies.labelled_probabilities(), st.data())
+@given(strategies.labeled_probabilities(), st.data())
 def test_weighted_brier(case, data):
     y_true, y_proba = case
     weights = weights_with_two_positive(data, len(y_true))
@@ -289,7 +289,7 @@ def test_weighted_brier(case, data):
     )
 
 
-@given(strategies.labelled_probabilities())
+@given(strategies.labeled_probabilities())
 def test_brier_scale_and_pos_label(case):
     y_true, y_proba = case
     value = fm.brier_score_loss(y_true, y_proba)
@@ -313,14 +313,14 @@ def test_multiclass_brier(n_classes, scale_by_half):
         assert is_close(value, expected, 4 * ROUNDINGS)
 
 
-@given(strategies.labelled_probabilities())
+@given(strategies.labeled_probabilities())
 def test_normalized_entropy(case):
     y_true, y_proba = case
     expected = probability.normalized_entropy(y_true, y_proba, EPS[y_proba.dtype.name])
     assert is_close(fm.normalized_entropy(y_true, y_proba), expected, 2 * ROUNDINGS)
 
 
-@given(strategies.labelled_probabilities(), st.data())
+@given(strategies.labeled_probabilities(), st.data())
 def test_weighted_normalized_entropy(case, data):
     y_true, y_proba = case
     weights = weights_with_two_positive(data, len(y_true))
@@ -329,7 +329,7 @@ def test_weighted_normalized_entropy(case, data):
     assert is_close(fm.normalized_entropy(y_true, y_proba, sample_weight=weights), expected, 1e-9)
 
 
-@given(strategies.labelled_probabilities(both_classes=False), st.sampled_from([0.5, 0.03, 0.9]))
+@given(strategies.labeled_probabilities(both_classes=False), st.sampled_from([0.5, 0.03, 0.9]))
 def test_normalized_entropy_of_a_given_base_rate(case, base_rate):
     y_true, y_proba = case
     expected = probability.normalized_entropy(y_true, y_proba, EPS[y_proba.dtype.name], base_rate)

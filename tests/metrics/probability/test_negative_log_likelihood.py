@@ -54,7 +54,7 @@ def test_of_weighted_logarithms(values, data):
                 assert value == expected or close(value, expected, 2 * ROUNDINGS)
 
 
-@given(strategies.labelled_probabilities(min_size=1, both_classes=False), st.sampled_from([None, "auto", 1e-7, 0.01]))
+@given(strategies.labeled_probabilities(min_size=1, both_classes=False), st.sampled_from([None, "auto", 1e-7, 0.01]))
 def test_of_probabilities(case, eps):
     _, y_proba = case
     number = {None: 0.0, "auto": probability.EPSILON[y_proba.dtype.name]}.get(eps, eps)
@@ -63,7 +63,7 @@ def test_of_probabilities(case, eps):
     assert value == (expected := probability.negative_log_likelihood(logs)) or close(value, expected)
 
 
-@given(strategies.labelled_probabilities())
+@given(strategies.labeled_probabilities())
 def test_of_positive_rows_it_is_log_loss(case):
     y_true, y_proba = case
     outcome_probabilities = np.where(y_true == 1, y_proba.astype(np.float64), 1.0 - y_proba.astype(np.float64))

@@ -93,7 +93,7 @@ class TestOneLabel:
 
 
 class TestSkill:
-    @given(strategies.labelled_probabilities())
+    @given(strategies.labeled_probabilities())
     def test_d2_brier_is_rounded_once(self, case):
         y_true, y_proba = case
         # Squares are products of doubles; everything after them is exact. (`x ** 2` may round otherwise than `x * x`.)
@@ -104,7 +104,7 @@ class TestSkill:
         assert fm.d2_brier_score(y_true, y_proba) == rounded(expected)
         assert fm.d2_brier_score.__wrapped__(y_true, y_proba) == rounded(expected)
 
-    @given(strategies.labelled_probabilities(), st.data())
+    @given(strategies.labeled_probabilities(), st.data())
     def test_against_the_definition(self, case, data):
         y_true, y_proba = case
         y_proba = y_proba.astype(np.float64)
@@ -119,8 +119,8 @@ class TestSkill:
             expected = probability.d2_brier(y_true, columns, case_weights)
             assert math.isclose(value, expected, rel_tol=1e-13, abs_tol=1e-13)
 
-    @given(strategies.labelled_probabilities())
-    def test_d2_log_loss_is_one_minus_normalised_entropy(self, case):
+    @given(strategies.labeled_probabilities())
+    def test_d2_log_loss_is_one_minus_normalized_entropy(self, case):
         y_true, y_proba = case
         value = fm.d2_log_loss_score(y_true, y_proba)
         assert math.isclose(value, 1 - fm.normalized_entropy(y_true, y_proba), rel_tol=1e-14, abs_tol=1e-15)

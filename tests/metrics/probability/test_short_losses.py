@@ -31,7 +31,7 @@ def same_outcome(function, *arguments, **options):
 
 
 @pytest.mark.parametrize("name", SHORT_CALLS)
-@given(strategies.labelled_probabilities(min_size=1, both_classes=False), st.sampled_from(strategies.LABEL_DTYPES))
+@given(strategies.labeled_probabilities(min_size=1, both_classes=False), st.sampled_from(strategies.LABEL_DTYPES))
 def test_short_calls_have_the_bits_of_long_ones(name, case, label_dtype):
     y_true, y_proba = case
     function = getattr(fm, name)
@@ -45,7 +45,7 @@ BAD_WEIGHTS = [-1.0, -0.0, 1e301, math.nan, math.inf]
 
 
 @pytest.mark.parametrize("name", SHORT_CALLS)
-@given(strategies.labelled_probabilities(min_size=1, both_classes=False), st.data())
+@given(strategies.labeled_probabilities(min_size=1, both_classes=False), st.data())
 def test_weighted_short_calls_have_the_bits_of_long_ones(name, case, data):
     y_true, y_proba = case
     function = getattr(fm, name)

@@ -17,7 +17,7 @@ METRICS = ["ndcg@5", "map", "p@3"]
 
 
 def make_case(seed=0, n_queries=30, skill=(0.2, 0.6, 0.2)):
-    """Judgements, and one run for every skill (the weight of the true grade in its scores)."""
+    """Judgments, and one run for every skill (the weight of the true grade in its scores)."""
     chance = random.Random(seed)
     qrels = {f"q{n}": {f"d{k}": chance.choice((0, 0, 0, 1, 2)) for k in range(12)} for n in range(n_queries)}
     runs = {

@@ -80,7 +80,7 @@ def texts(numbers):
 
 
 def test_visits_to_a_site_topic_by_topic(visits):
-    """A third of the judgements is of items that were not retrieved; scores tie by rounding."""
+    """A third of the judgments is of items that were not retrieved; scores tie by rounding."""
     chosen = visits["user_id"] < np.quantile(visits["user_id"], 0.2)
     users, items = texts(visits["user_id"][chosen]), texts(visits["item_id"][chosen])
     scores = np.round(visits["score"][chosen] ** 0.25, 2).astype(np.float32)

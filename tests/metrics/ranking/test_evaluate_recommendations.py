@@ -27,7 +27,7 @@ def test_a_list_is_a_run_of_descending_scores(case):
     lists, truth = case
     ours = fm.evaluate_recommendations(truth, lists, METRICS)
     run = {user: {item: -float(place) for place, item in enumerate(items)} for user, items in enumerate(lists)}
-    # A query without a judgement would be left out. One more judged item that is not relevant changes no value.
+    # A query without a judgment would be left out. One more judged item that is not relevant changes no value.
     nothing = 99 if all(isinstance(item, int) for items in (*lists, *truth) for item in items) else "item 99"
     other = fm.evaluate_ranking({user: grades | {nothing: 0} for user, grades in enumerate(truth)}, run, METRICS)
     assert ours.values == other.values

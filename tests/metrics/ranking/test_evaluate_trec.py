@@ -75,7 +75,7 @@ def test_values_are_those_of_the_oracle(tmp_path_factory, run, qrels, level, mos
 
 
 def random_files(folder, seed, n_queries=40, n_items=60):
-    """A run with many ties and its judgements. Scores are exact as 32-bit floats, which trec_eval 9 compares."""
+    """A run with many ties and its judgments. Scores are exact as 32-bit floats, which trec_eval 9 compares."""
     generator = np.random.default_rng(seed)
     run, qrels = {}, {}
     for query in map(str, generator.permutation(n_queries)):
@@ -143,10 +143,10 @@ def test_order_of_lines_threads_and_compression_change_nothing(tmp_path):
 def test_files_that_were_read_are_taken_too(tmp_path):
     _, _, (qrels, run) = random_files(tmp_path, 11)
     wanted = str(fm.evaluate_trec(qrels, run))
-    judgements = fm.read_qrels(qrels)
+    judgments = fm.read_qrels(qrels)
     for _ in range(2):
-        assert str(fm.evaluate_trec(judgements, run)) == wanted
-        assert str(fm.evaluate_trec(judgements, fm.read_run(run))) == wanted
+        assert str(fm.evaluate_trec(judgments, run)) == wanted
+        assert str(fm.evaluate_trec(judgments, fm.read_run(run))) == wanted
 
 
 def test_a_query_or_measure_of_summaries_only(tmp_path):
@@ -423,7 +423,7 @@ def test_an_item_twice_in_a_query_is_named(tmp_path):
     assert_raises(ValueError, "qrels has item 'twice' twice in query '9'", fm.evaluate_trec, qrels, run)
 
 
-def test_exchanged_files_are_recognised(tmp_path):
+def test_exchanged_files_are_recognized(tmp_path):
     _, _, (qrels, run) = random_files(tmp_path, 0)
     assert_raises(
         ValueError, r"run, line 1: 6 fields where 4 are wanted .*; 6 are those of a run: ", fm.evaluate_trec, run, qrels

@@ -150,7 +150,7 @@ def test_a_query_that_begins_where_a_chunk_does(rows):
 
 
 @pytest.mark.parametrize("name", ALIKE)
-def test_neighbours_that_are_nearly_the_same_query(name):
+def test_neighbors_that_are_nearly_the_same_query(name):
     queries = [name, name, "x" * len(name), name]
     got = group_by_query(ids.as_ids(queries, "q"), ids.as_ids(list("abcd"), "i"), np.zeros(4), "run")
     assert got.queries.to_list() == [name, "x" * len(name)]

@@ -53,7 +53,7 @@ def test_keys_of_tables_are_values(keys, expected):
 
 
 @each_case("ids", IDS.values(), ids=IDS.keys())
-def test_runs_and_judgements_are_joined_by_value(ids):
+def test_runs_and_judgments_are_joined_by_value(ids):
     codes = [0, 1, 2, 0, 1, 2]
     queries = [0, 0, 0, 1, 1, 1]
     run = {"query": queries, "item": codes, "score": SCORES}

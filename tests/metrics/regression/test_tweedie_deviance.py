@@ -75,7 +75,7 @@ def test_the_short_path_has_the_bits_of_the_general_path(rows, power):
 
 
 @each_case("power", [-5, -1, 1.2, 1.5, 1.9, 2.5, 3, 4, 9.5, 40])
-def test_a_row_does_not_depend_on_its_neighbours(power):
+def test_a_row_does_not_depend_on_its_neighbors(power):
     """Rows near the ends of the range, zeros and usual rows have other powers: one row alone has the same bits."""
     generator = np.random.default_rng(7)
     exponents = generator.choice([0, 2, -2, 150, -150, 320, -320], (2, 700)) / max(1, abs(1 - power), abs(2 - power))

@@ -149,12 +149,12 @@ def test_many_rows(kind):
         assert math.isclose(values.pop(), (tau + 1) / 2, rel_tol=1e-9)
 
 
-@given(strategies.labelled_scores())
+@given(strategies.labeled_scores())
 def test_of_classes_it_is_auc(case):
     assert fm.xauc(*case) == fm.roc_auc_score(*case, allow_infinite=True)
 
 
-@given(strategies.labelled_scores(), st.data())
+@given(strategies.labeled_scores(), st.data())
 def test_of_classes_with_weights_it_is_weighted_auc(case, data):
     weights = data.draw(strategies.integer_weights(len(case[0])))
     weights[:2] = 1.0

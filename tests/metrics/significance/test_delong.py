@@ -372,9 +372,9 @@ class TestIntervals:
         labels, one, _, _ = make_log(13, 300)
         found, plain = (fm.roc_auc_interval(labels, one, ci=0.9, method=method) for method in ("logit", "delong"))
         z = 1.6448536269514722
-        centre = math.log(found.auc / (1 - found.auc))
+        center = math.log(found.auc / (1 - found.auc))
         reach = z * found.standard_error / (found.auc * (1 - found.auc))
-        for end, expected in ((found.ci_low, centre - reach), (found.ci_high, centre + reach)):
+        for end, expected in ((found.ci_low, center - reach), (found.ci_high, center + reach)):
             assert math.isclose(math.log(end / (1 - end)), expected, rel_tol=1e-12)
         assert math.isclose(plain.ci_high, plain.auc + z * plain.standard_error, rel_tol=1e-15)
         assert (found.auc, found.level, found.standard_error) == (plain.auc, 0.9, plain.standard_error)

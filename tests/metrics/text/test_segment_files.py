@@ -289,7 +289,7 @@ def test_invalid_text_is_named(tmp_path, line, byte, value):
     assert_raises(ValueError, message, text_metric.accumulate_segments, Lengths(), source, 2)
 
 
-def test_utf_16_is_recognised(tmp_path):
+def test_utf_16_is_recognized(tmp_path):
     path = write(tmp_path / "a.txt", "text\n".encode("utf-16"))
     with pytest.raises(ValueError, match=r"line 1, byte 1: 0xf. is not valid UTF-8 .*; the file begins like UTF-16"):
         list(fm.read_segments(path))

@@ -81,7 +81,7 @@ class TestSacrebleu:
         assert_same_as_sacrebleu(*corpus, **options)
 
     @each_case("text", ["It is John's.", "it's字", "&amp;amp;quot; it's, 5.,-3", "(it's)"])
-    def test_references_are_normalised_twice(self, text):
+    def test_references_are_normalized_twice(self, text):
         assert_same_as_sacrebleu([text, "It is"], [[text, text]], normalized=True, asian_support=True)
 
     @given(corpora(FEW))

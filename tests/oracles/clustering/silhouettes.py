@@ -75,7 +75,7 @@ def mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def centre(points: Sequence[Point]) -> list[float]:
+def center(points: Sequence[Point]) -> list[float]:
     return [mean(column) for column in zip(*points, strict=True)]
 
 
@@ -85,9 +85,9 @@ def by_cluster(points: Sequence[Point], labels: Labels) -> list[list[Point]]:
 
 def calinski_harabasz(points: Sequence[Point], labels: Labels) -> float:
     clusters = by_cluster(points, labels)
-    middle = centre(points)
-    within = math.fsum(squared(point, centre(cluster)) for cluster in clusters for point in cluster)
-    between = math.fsum(len(cluster) * squared(centre(cluster), middle) for cluster in clusters)
+    middle = center(points)
+    within = math.fsum(squared(point, center(cluster)) for cluster in clusters for point in cluster)
+    between = math.fsum(len(cluster) * squared(center(cluster), middle) for cluster in clusters)
     if within == 0:
         return 1.0
     return (between / (len(clusters) - 1)) / (within / (len(points) - len(clusters)))
@@ -95,11 +95,11 @@ def calinski_harabasz(points: Sequence[Point], labels: Labels) -> float:
 
 def davies_bouldin(points: Sequence[Point], labels: Labels) -> float:
     clusters = by_cluster(points, labels)
-    centres = [centre(cluster) for cluster in clusters]
+    centers = [center(cluster) for cluster in clusters]
     widths = [
-        mean([euclidean(point, middle) for point in cluster]) for cluster, middle in zip(clusters, centres, strict=True)
+        mean([euclidean(point, middle) for point in cluster]) for cluster, middle in zip(clusters, centers, strict=True)
     ]
-    apart = [[euclidean(one, other) for other in centres] for one in centres]
+    apart = [[euclidean(one, other) for other in centers] for one in centers]
     if max(widths) <= 1e-8 or max(map(max, apart)) <= 1e-8:
         return 0.0
     return mean(

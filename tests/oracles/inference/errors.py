@@ -8,13 +8,13 @@ import math
 from fractions import Fraction
 
 
-def left_out_changes(finalise, units):
+def left_out_changes(finalize, units):
     """What leaving each unit out changes of finalize(sums), where a unit is a tuple of sums. None: undefined."""
     totals = [sum(own) for own in zip(*units, strict=True)]
-    value = finalise(totals)
+    value = finalize(totals)
     changes = []
     for unit in units:
-        without = finalise([total - own for total, own in zip(totals, unit, strict=True)])
+        without = finalize([total - own for total, own in zip(totals, unit, strict=True)])
         changes.append(None if value is None or without is None else value - without)
     return changes
 

@@ -161,7 +161,7 @@ WITHOUT_PARAMETERS: dict[str, Callable[[Topic, int], Fraction | float | str]] = 
     "infAP": lambda topic, level: trec_further.inferred_average_precision(*topic, level),
     "utility": lambda topic, level: trec_further.utility(*topic, level),
     "binG": lambda topic, level: trec_further.binary_g(*topic, level),
-    "G": lambda topic, level: trec_further.normalised_g(*topic, {}),
+    "G": lambda topic, level: trec_further.normalized_g(*topic, {}),
     "dcg": lambda topic, level: trec_further.dcg(topic.ranked, {}),
     "ideal_dcg": lambda topic, level: trec_further.ideal_dcg(*topic, {}),
     "ndcg_rel": lambda topic, level: trec_further.ndcg_at_relevant(*topic, {}),

@@ -79,7 +79,7 @@ def binary_g(ranked: Grades, unretrieved: Grades, level: int) -> float:
     return total / n_relevant(ranked, unretrieved, level) if total else 0.0
 
 
-def normalised_g(ranked: Grades, unretrieved: Grades, gains: Gains) -> float:
+def normalized_g(ranked: Grades, unretrieved: Grades, gains: Gains) -> float:
     """G: gains, divided by log2(2 + ideal gain so far - gain so far), over the sum of ideal gains.
 
     The ideal gain of a rank is at least 1 in the logarithm.

@@ -20,8 +20,8 @@ def repeated(log, unit, times, groups=()):
 def two_sided(difference, drawn):
     """The two-sided p: the share of differences, including the observed one, at least as far from their mean."""
     drawn = [value for value in drawn if not math.isnan(value)]
-    centre = math.fsum(drawn) / len(drawn)
-    return (1 + sum(abs(value - centre) >= abs(difference) for value in drawn)) / (1 + len(drawn))
+    center = math.fsum(drawn) / len(drawn)
+    return (1 + sum(abs(value - center) >= abs(difference) for value in drawn)) / (1 + len(drawn))
 
 
 def percentile(drawn, share):

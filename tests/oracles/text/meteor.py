@@ -68,8 +68,8 @@ def crossings(links):
 
 
 def chunks(links):
-    neighbours = sum(b == (a[0] + 1, a[1] + 1) for a, b in pairwise(links))
-    return len(links) - neighbours
+    neighbors = sum(b == (a[0] + 1, a[1] + 1) for a, b in pairwise(links))
+    return len(links) - neighbors
 
 
 def score(matches, n_chunks, length, reference, alpha=0.9, beta=3.0, gamma=0.5):

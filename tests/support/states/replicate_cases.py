@@ -56,4 +56,4 @@ def replicate(store, unit_buckets, n, metrics, weighted=False, n_slices=0, n_thr
 
 
 def value_of(metric, state):
-    return parse(metric).finalise(state).value
+    return parse(metric).finalize(state).value

@@ -78,7 +78,7 @@ def new_metric(
     threads = count_threads(n_threads)
     statistic = NewMetricByGroup()
     state = reduce_columns(statistic, y_true, y_score, groups, sample_weight, threads)
-    result = finalise_new_metric({}, state)
+    result = finalize_new_metric({}, state)
     return warn_and_unwrap("new_metric", result)
 
 
@@ -90,7 +90,7 @@ def new_metric(
     undefined="no group with a positive row",
     default=False,
 )
-def finalise_new_metric(parameters: dict[str, Any], state: Sums) -> Value:
+def finalize_new_metric(parameters: dict[str, Any], state: Sums) -> Value:
     """The share of positive rows at the top score of a group, averaged over groups."""
     return finalize_group_mean(state, "no positive row", "no group has a positive row")
 

@@ -79,7 +79,7 @@ def new_metric(
     """
     rows = check_binary_columns(y_true, y_proba, sample_weight, "y_proba", validation.check_probabilities)
     counts, terms = rows.reduce((LabelCounts(), NewMetricSum()), n_threads)
-    result = finalise_new_metric({}, counts, terms)
+    result = finalize_new_metric({}, counts, terms)
     return warn_and_unwrap("new_metric", result)
 
 
@@ -92,7 +92,7 @@ def new_metric(
     default=False,
     direction="minimize",
 )
-def finalise_new_metric(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
+def finalize_new_metric(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """The mean distance of probabilities from labels."""
     total, _ = LabelCounts.totals(counts)
     return rounded_quotient(terms.integer("terms"), total, row_coverage(counts), NO_WEIGHT)

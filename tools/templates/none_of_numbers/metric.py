@@ -13,7 +13,7 @@ from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._core.statistic import AdditiveStatistic, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.metrics.regression.error_statistics import RowWeights, reduce_targets
-from fastmetrics.metrics.regression.mean_error import finalise_mean_error
+from fastmetrics.metrics.regression.mean_error import finalize_mean_error
 from fastmetrics.metrics.regression.numeric_targets import check_single_output
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def new_metric(
     """
     targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "new_metric")
     counts, terms = reduce_targets(targets, (RowWeights(), NewMetricSum()))
-    return finalise_new_metric({}, counts, terms).value
+    return finalize_new_metric({}, counts, terms).value
 
 
 @metric(
@@ -89,9 +89,9 @@ def new_metric(
     roles=NUMBERS,
     direction="minimize",
 )
-def finalise_new_metric(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
+def finalize_new_metric(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """The mean Huber loss of errors."""
-    return finalise_mean_error(counts, terms)
+    return finalize_mean_error(counts, terms)
 
 
 # Calls with their values, worked out by hand.

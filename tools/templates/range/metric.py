@@ -73,7 +73,7 @@ def new_metric(
     """
     rows = OrderedRows(validation.as_labels(y_true), validation.as_scores(y_score), sample_weight, n_threads)
     (state,) = rows.sweep(NewMetricRuns())
-    result = finalise_new_metric({}, state)
+    result = finalize_new_metric({}, state)
     return warn_and_unwrap("new_metric", result)
 
 
@@ -85,7 +85,7 @@ def new_metric(
     undefined="one class only",
     default=False,
 )
-def finalise_new_metric(parameters: dict[str, Any], state: RangeState) -> Value:
+def finalize_new_metric(parameters: dict[str, Any], state: RangeState) -> Value:
     """The greatest balanced accuracy that a threshold on the score can have."""
     coverage, reason = pair_coverage(*state.totals.rows), undefined_reason(*state.totals.rows)
     if reason:

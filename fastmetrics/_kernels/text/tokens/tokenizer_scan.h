@@ -11,7 +11,7 @@
  *   token, with one exception: the last mark, if it has no pair (an even number of marks after a word, an odd number
  *   after a number) and a number follows. This mark begins the token of that number ("1...2" ends with ".2"). If it is
  *   the only mark of the run, it joins both numbers ("1.2").
- * - A mark at the start or end of a text has no neighbour there and matches neither expression, as if a number were
+ * - A mark at the start or end of a text has no neighbor there and matches neither expression, as if a number were
  *   there. Only 13a adds spaces at both ends.
  * - A hyphen directly after a digit is a token.
  *
@@ -37,7 +37,7 @@
 enum { FM_13A, FM_ZH, FM_INTL, FM_NONE, FM_CHAR, FM_ALPHANUMERIC, FM_UNICODE };
 
 /* Kinds of characters. Bits: the character is part of a word (1), it is a separate token (2), it is copied (4). Kinds
- * from FM_RUN on depend on the neighbouring characters. */
+ * from FM_RUN on depend on the neighboring characters. */
 enum {
     FM_BLANK = 0,
     FM_WORD = 5,
@@ -162,7 +162,7 @@ FM_INLINE void fm_add(fm_tokens* tokens, uint32_t c, int64_t kind) {
     tokens->last_kind = kind;
 }
 
-/* Adds ASCII characters from `i` on, up to n or the first one that is not ASCII or depends on neighbours. Returns its
+/* Adds ASCII characters from `i` on, up to n or the first one that is not ASCII or depends on neighbors. Returns its
  * index. */
 FM_INLINE int64_t fm_add_ascii(const uint8_t* kinds, const uint32_t* text, int64_t i, int64_t n, fm_tokens* tokens) {
     uint32_t* points = tokens->points;

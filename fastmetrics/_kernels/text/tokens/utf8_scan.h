@@ -1,4 +1,4 @@
-/* Decodes UTF-8 and searches lone surrogates, by loops that compilers vectorise. */
+/* Decodes UTF-8 and searches lone surrogates, by loops that compilers vectorize. */
 
 #ifndef FASTMETRICS_TEXT_TOKENS_UTF8_SCAN_H
 #define FASTMETRICS_TEXT_TOKENS_UTF8_SCAN_H

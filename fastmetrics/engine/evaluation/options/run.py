@@ -179,7 +179,7 @@ RUN_OPTIONS = (
         entry_points=OF_LOGS,
         help=(
             "The format of the files, if their names do not say it: parquet, csv, tsv, jsonl, orc or arrow. That of "
-            "standard input is recognised."
+            "standard input is recognized."
         ),
         metavar="NAME",
         flags=("--input-format",),

@@ -98,15 +98,15 @@ def find_format(data_file: DataFile, options: InputOptions = NO_INPUT_OPTIONS) -
     if isinstance(data_file, OpenedFile | StreamFile):
         first = data_file.first_bytes()
         compression = find_beginning(first, COMPRESSED_BYTES)
-        name = name or recognise_format(first, compression, data_file.path, options.format_options)
+        name = name or recognize_format(first, compression, data_file.path, options.format_options)
     elif name is None and (not data_file.is_local or os.path.isfile(data_file.address)):
-        name = recognise_stored(data_file)  # Spark may write files without a suffix
+        name = recognize_stored(data_file)  # Spark may write files without a suffix
     if name is None:
         raise ValueError(f"{data_file} has no known suffix; known are {', '.join(FORMATS)}; or name it: format='csv'")
     return make_format(name, compression, read_format_options(name, options.format_options))
 
 
-def recognise_stored(data_file: DataFile) -> str | None:
+def recognize_stored(data_file: DataFile) -> str | None:
     """The format of a file whose first bytes are those of a format that is not text."""
     with name_path_in_errors(data_file), data_file.open_file() as opened:
         first = opened.read(max(map(len, FIRST_BYTES)))
@@ -126,7 +126,7 @@ def find_beginning(first: bytes, names: Mapping[bytes, str]) -> str | None:
     return next((name for magic, name in names.items() if first.startswith(magic)), None)
 
 
-def recognise_format(
+def recognize_format(
     first: bytes, compression: str | None, path: str, format_options: Mapping[str, Any] | None = None
 ) -> str:
     """The format of a file that begins with these bytes, which are text in the encoding that the options name."""

@@ -48,13 +48,13 @@ def parse_json(data: Any, schema: pa.Schema | None) -> pa.Table:
     """The columns of a schema, and no others; without one, all columns."""
     from pyarrow import json as arrow_json
 
-    behaviour = "infer" if schema is None else "ignore"
+    behavior = "infer" if schema is None else "ignore"
 
     def parse(rows: Any) -> pa.Table:
         return arrow_json.read_json(
             pa.BufferReader(rows),
             read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(rows) + 1),
-            parse_options=arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behaviour),
+            parse_options=arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behavior),
         )
 
     try:

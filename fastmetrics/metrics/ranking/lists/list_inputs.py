@@ -26,7 +26,7 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.ranking import ranked_lists, run_qrels_join
 from fastmetrics.metrics.ranking.lists import ids, list_measures
-from fastmetrics.metrics.ranking.lists.list_mean import ListMean, finalise_mean
+from fastmetrics.metrics.ranking.lists.list_mean import ListMean, finalize_mean
 from fastmetrics.metrics.ranking.lists.list_measures import (
     BINARY_LOGARITHM,
     Discounts,
@@ -380,7 +380,7 @@ def means_by_exchange(
     statistics = [ListMean(measure, options.ties, options.empty) for measure in dict.fromkeys(table.measures)]
     states = reduce_groups(exchange, GroupReduction(statistics, [FIRST_OUTPUT]), threads)
     policy = {"empty": options.empty}
-    values = {statistic.measure: finalise_mean(policy, states[statistic, 0, None]) for statistic in statistics}
+    values = {statistic.measure: finalize_mean(policy, states[statistic, 0, None]) for statistic in statistics}
     return [values[measure] for measure in table.measures]
 
 

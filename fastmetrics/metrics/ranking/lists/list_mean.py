@@ -105,7 +105,7 @@ def list_coverage(state: Sums, empty: str) -> dict[str, Any]:
     }
 
 
-def finalise_mean(parameters: dict[str, Any], state: Sums) -> Value:
+def finalize_mean(parameters: dict[str, Any], state: Sums) -> Value:
     """The mean over lists, with the policy for lists without a relevant row."""
     empty = parameters.get("empty", "zero")
     coverage = list_coverage(state, empty)
@@ -116,7 +116,7 @@ def finalise_mean(parameters: dict[str, Any], state: Sums) -> Value:
     return rounded_quotient(state.integer("w value"), state.integer("w"), coverage, reason)
 
 
-def finalise_ratio(parameters: dict[str, Any], numerator: Sums, denominator: Sums) -> Value:
+def finalize_ratio(parameters: dict[str, Any], numerator: Sums, denominator: Sums) -> Value:
     """The ratio of two sums over all lists: a micro average."""
     coverage = list_coverage(numerator, "zero")
     total = denominator.integer("w value")

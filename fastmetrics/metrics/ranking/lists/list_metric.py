@@ -16,7 +16,7 @@ from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.ranking.lists.list_inputs import ListFunction
-from fastmetrics.metrics.ranking.lists.list_mean import PARAMETER_CHECKS, ListMean, finalise_mean, many_means
+from fastmetrics.metrics.ranking.lists.list_mean import PARAMETER_CHECKS, ListMean, finalize_mean, many_means
 from fastmetrics.metrics.ranking.lists.list_measures import MEASURE_CHECKS, Measure
 
 
@@ -51,10 +51,10 @@ def list_metric(
     def statistics(ties: str, empty: str = "zero", k: int | None = None, **own: Any) -> tuple[ListMean]:
         return (ListMean(Measure.of(name, k, **own), ties, empty),)
 
-    def finalise(parameters: dict[str, Any], state: Sums) -> Value:
-        return finalise_mean(parameters, state)
+    def finalize(parameters: dict[str, Any], state: Sums) -> Value:
+        return finalize_mean(parameters, state)
 
-    finalise.__doc__ = summary
+    finalize.__doc__ = summary
 
     def declare(declared: Function) -> Function:
         function = list_function(name, signed_gains=negative_grades, least_width=least_width)(declared)
@@ -66,7 +66,7 @@ def list_metric(
             checks=MEASURE_CHECKS | PARAMETER_CHECKS, default=False, cutoff=cutoff_of(declared),
             roles=SIGNED_GRADES if negative_grades else GRADES, scale=scale, many=many_means, **options,
         )  # fmt: skip
-        register(finalise)
+        register(finalize)
         return function
 
     return declare

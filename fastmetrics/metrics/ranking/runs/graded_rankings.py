@@ -199,7 +199,7 @@ class GainedRankings:
     def ndcg(self) -> np.ndarray:
         return ratio(self.dcg(), self.ideal_dcg())
 
-    def normalised_g(self) -> np.ndarray:
+    def normalized_g(self) -> np.ndarray:
         """Gains, divided by log2(2 + ideal gain so far - gain so far), over the sum of ideal gains.
 
         The ideal gain of a rank is at least 1 in the logarithm.

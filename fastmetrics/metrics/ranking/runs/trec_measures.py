@@ -332,7 +332,7 @@ TREC_MEASURES = {
         TrecMeasure("utility", utility, exactly(4), (1.0, -1.0, 0.0, 0.0)),
         TrecMeasure("11pt_avg", mean_over_recalls, read_recall_list, RECALLS),
         TrecMeasure("binG", graded_value(GradedRankings.binary_g)),
-        TrecMeasure("G", gained_value(GainedRankings.normalised_g), read_gains),
+        TrecMeasure("G", gained_value(GainedRankings.normalized_g), read_gains),
         TrecMeasure("dcg", gained_value(GainedRankings.dcg, "dcg"), read_gains),
         TrecMeasure("ideal_dcg", gained_value(GainedRankings.ideal_dcg, "idcg"), read_gains),
         TrecMeasure("ndcg", gained_value(GainedRankings.ndcg, "ndcg"), read_gains),
@@ -374,10 +374,10 @@ PREFERENCES = (
     "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel", "prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret",
     "prefs_avgjg_Rnonrel_ret", "prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp",
 )  # fmt: skip
-JUDGEMENT_GROUPS = ("qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg")
+JUDGMENT_GROUPS = ("qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg")
 OTHER_FORMATS = {
     **dict.fromkeys(PREFERENCES, "preferences (-R prefs, -R qrels_prefs)"),
-    **dict.fromkeys(JUDGEMENT_GROUPS, "groups of judgments (-R qrels_jg)"),
+    **dict.fromkeys(JUDGMENT_GROUPS, "groups of judgments (-R qrels_jg)"),
 }
 
 

@@ -28,7 +28,7 @@ FULL_WIDTH_PUNCTUATION = "\uff0e\uff0c\uff1f\uff1a\uff1b\uff01\uff02\uff08\uff09
 CJK = "\u4e00-\u9fff\u3400-\u4dbf\u31c0-\u31ef\u2e80-\u2eff\u3300-\u33ff\uf900-\ufaff\ufe30-\ufe4f\u3200-\u3f22"
 
 
-class Normaliser:
+class Normalizer:
     """Normalizes texts as Tercom does, with its options."""
 
     def __init__(self, normalized: bool, no_punct: bool, asian_support: bool) -> None:
@@ -42,7 +42,7 @@ class Normaliser:
         self.normalized = normalized
         self.substitutions = [(re.compile(pattern), replacement) for pattern, replacement in substitutions]
 
-    def normalise(self, text: str) -> str:
+    def normalize(self, text: str) -> str:
         """Return one text normalized. It was lower-cased before, if it has to be."""
         text = text.rstrip()
         if self.normalized and text:
@@ -54,7 +54,7 @@ class Normaliser:
             text = pattern.sub(replacement, text)
         return text
 
-    def normalise_block(self, block: TextBlock) -> TextBlock:
+    def normalize_block(self, block: TextBlock) -> TextBlock:
         """Return a block of normalized texts. References are normalized twice, as in sacrebleu.
 
         The second pass has an effect: "'s " is split from a word only if a space follows it. In "John's." the full stop
@@ -62,11 +62,11 @@ class Normaliser:
         """
         offsets = block.offsets.tolist()
         text = block.points[: offsets[-1]].astype("<u4").tobytes().decode("utf-32-le")
-        texts = [self.normalise(text[start:stop]) for start, stop in pairwise(offsets)]
+        texts = [self.normalize(text[start:stop]) for start, stop in pairwise(offsets)]
         if self.normalized:
             hypotheses = set(block.segments[:-1].tolist())
-            for index, normalised in enumerate(texts):
+            for index, normalized in enumerate(texts):
                 if index not in hypotheses:
-                    texts[index] = self.normalise(" ".join(normalised.split()))
+                    texts[index] = self.normalize(" ".join(normalized.split()))
         points = np.frombuffer("".join(texts).encode("utf-32-le"), "<u4").astype(np.uint32)
         return TextBlock(points, np.cumsum([0, *map(len, texts)], dtype=np.int64), block.segments)

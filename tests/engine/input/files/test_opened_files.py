@@ -96,7 +96,7 @@ HANDLES = {
 @each_case("name", FORMATS)
 @each_case("handle", HANDLES)
 def test_open_files_give_the_same_rows(name, handle, tmp_path):
-    """Their format is recognised from the first bytes: the file has no suffix."""
+    """Their format is recognized from the first bytes: the file has no suffix."""
     table = log()
     opened = HANDLES[handle](FORMATS[name](table, tmp_path / "log"))
     try:
