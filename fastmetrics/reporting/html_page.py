@@ -55,7 +55,7 @@ def html_document(
     fact_list = "".join(f"<div><dt>{escape_text(name)}</dt><dd>{escape_text(text)}</dd></div>" for name, text in facts)
     lead_html = "".join(f'<p class="lead">{escape_text(lead)}</p>\n' for lead in leads)
     body = "".join(
-        f'<section id="{section.ident}" aria-labeledby="{section.ident}-heading">'
+        f'<section id="{section.ident}" aria-labelledby="{section.ident}-heading">'
         f'<h2 id="{section.ident}-heading">{escape_text(section.heading)}</h2>{section.body}</section>\n'
         for section in sections
     )

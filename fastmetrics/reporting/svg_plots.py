@@ -57,7 +57,7 @@ def svg_element(layout: PlotLayout, entries: list[LegendEntry], ident: str, attr
     ident = escape_text(ident)
     return (
         f'<svg{attributes} class="plot" id="{ident}" role="img" viewBox="0 0 {WIDTH} {svg_height(entries)}" '
-        f'aria-labeledby="{ident}-title {ident}-desc">'
+        f'aria-labelledby="{ident}-title {ident}-desc">'
         f'<title id="{ident}-title">{escape_text(plot.title)}</title>'
         f'<desc id="{ident}-desc">{escape_text(summary)}</desc>'
         f'<clipPath id="{ident}-clip"><rect x="{LEFT - 3}" y="{TOP - 3}" '

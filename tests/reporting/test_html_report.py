@@ -253,7 +253,7 @@ class TestAccessibility:
             (' aria-sort="none"', "", "without aria-sort"),
             ('tabindex="0"', 'tabindex="1"', "positive tabindex"),
             ('role="img"', "", "a plot without words"),
-            ('aria-labeledby="plot-0-title', 'aria-labeledby="nothing', "leads nowhere"),
+            ('aria-labelledby="plot-0-title', 'aria-labelledby="nothing', "leads nowhere"),
             ('href="#slices"', 'href="#nowhere"', "leads nowhere"),
             ("<button ", '<button onclick="f()" ', "a script in an attribute"),
         ],

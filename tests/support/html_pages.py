@@ -101,8 +101,8 @@ def named_by(page, element):
     """The name that a screen reader gives to an element."""
     if element["aria-label"]:
         return element["aria-label"]
-    if element["aria-labeledby"]:
-        idents = element["aria-labeledby"].split()
+    if element["aria-labelledby"]:
+        idents = element["aria-labelledby"].split()
         return " ".join(own.text() for own in page.elements() if own["id"] in idents)
     return element.text()
 
@@ -128,7 +128,7 @@ def complaints(html):
     idents = [own["id"] for own in page.elements() if own["id"] is not None]
     rule(len(idents) != len(set(idents)), "an id twice")
     for own in page.elements():
-        for name in ("aria-labeledby", "aria-describedby"):
+        for name in ("aria-labelledby", "aria-describedby"):
             rule(any(ident not in idents for ident in (own[name] or "").split()), f"{name} leads nowhere", own)
         rule(own["href"] is not None and own["href"][1:] not in idents, "a link leads nowhere", own)
         rule(own["tabindex"] is not None and int(own["tabindex"]) > 0, "positive tabindex", own)
