@@ -60,6 +60,17 @@ class Scale(NamedTuple):
     high: float
     transform: str = "plain"
 
+    def cut(self, low: float, high: float) -> tuple[float, float]:
+        """Both ends of an interval, within the numbers that there are."""
+        return min(max(low, self.low), self.high), max(min(high, self.high), self.low)
+
+    def size_of(self, value: float) -> float:
+        """The size of the numbers that a value is made from, which their rounding is relative to.
+
+        Values that may be below 0 and have a greatest number are differences from that number.
+        """
+        return max(abs(value), self.high) if self.low < 0 and self.high < INFINITY else abs(value)
+
 
 SCALES = {
     scale.name: scale

@@ -23,8 +23,8 @@ from fastmetrics._core.inference.difference_tests import (
     change_between,
     compared_change,
 )
-from fastmetrics._core.inference.errors import ErrorEstimate
-from fastmetrics._core.metric_spec import BinErrors
+from fastmetrics._core.inference.errors import ErrorEstimate, without_rounding
+from fastmetrics._core.metric_spec import SCALES, BinErrors
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.resampling_units import HASH_BITS
@@ -232,8 +232,9 @@ def test_difference(
     if errors is None:
         reason = UNDEFINED if has_linearized(metric) else why_not_linearized(metric)
         return TestedDifference(None, TestedChange(after - before, math.nan), reason)
-    difference = intervals.of_units(errors.difference, slice_number)
-    total = None if errors.total is None else intervals.of_units(errors.total, slice_number)
+    size = max(map(SCALES[metric.scale].size_of, (before, after)))
+    difference = without_rounding(intervals.of_units(errors.difference, slice_number), size)
+    total = None if errors.total is None else without_rounding(intervals.of_units(errors.total, slice_number), size)
     change = change_between(metric.direction, (before, after), difference, total, intervals.resampling.tightest_at)
     own = change.difference if isinstance(change, DistanceChange) else change
     interval = own.interval(intervals.resampling.level)
@@ -256,8 +257,8 @@ def test_replicates(
     difference = values[1] - values[0]
     differences = pair_replicates(before, after)
     interval = make_interval(Value(difference, {}), differences, intervals.unit_buckets, intervals.resampling)
-    if differences is None or before is None or after is None or "interval" in interval.coverage:
-        reason = str(interval.coverage["interval"])
+    reason = interval.coverage.get("interval")
+    if differences is None or before is None or after is None or (reason and interval.standard_error is None):
         return TestedDifference(None, TestedChange(difference, math.nan), reason)
     if not difference and not differences.any():
         return TestedDifference(None, TestedChange(0.0, 1.0), NO_DIFFERENCE)
@@ -268,11 +269,11 @@ def test_replicates(
     error = ErrorEstimate(size, df, n_units, n_units)
     if counts_replicates(intervals.resampling):
         change, of_replicates = compared_change(direction, *values), compared_change(direction, before, after)
-        return TestedDifference(interval.bounds, replicated_change(change, of_replicates, error))
+        return TestedDifference(interval.bounds, replicated_change(change, of_replicates, error), reason)
     total = None
     if direction in BEST_VALUES:
         total = error._replace(standard_error=standard_deviation(defined_of(before + after)))
-    return TestedDifference(interval.bounds, change_between(direction, values, error, total))
+    return TestedDifference(interval.bounds, change_between(direction, values, error, total), reason)
 
 
 def counts_replicates(resampling: Resampling) -> bool:

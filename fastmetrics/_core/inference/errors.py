@@ -23,6 +23,9 @@ from fastmetrics._core.exact import exact_sum
 from fastmetrics._core.named_tuples import NamedTuple
 
 NORMAL = math.inf  # degrees of freedom of the normal distribution
+# Relative to a value: the most that the rounding of the values without each of 16,384 entries adds to its error.
+ROUNDING = 1024 * float(np.finfo(np.float64).eps)
+
 
 class ErrorEstimate(NamedTuple):
     """The error of a value, or of a difference of values.
@@ -54,6 +57,11 @@ def estimate_error(contributions: np.ndarray, n_effective: int) -> ErrorEstimate
     error = math.ldexp(math.sqrt(total * ((n_units - 1) / n_units)), exponent)
     df = max(1.0, 2 * total * total / fourth_powers - 1) if total else math.inf
     return ErrorEstimate(error, min(n_effective - 1.0, df), n_units, n_effective)
+
+
+def without_rounding(error: ErrorEstimate, size: float) -> ErrorEstimate:
+    """The error; 0 if it may be rounding alone, beside values of this size."""
+    return error._replace(standard_error=0.0) if error.standard_error <= ROUNDING * size else error
 
 
 def estimate_covariance(first: np.ndarray, second: np.ndarray) -> float:

@@ -38,11 +38,11 @@ def find_interval(value: float, error: ErrorEstimate, scale: str, level: float) 
     if missing is not None:
         return ConfidenceInterval(None, missing)
     _, least, greatest, _ = SCALES[scale]
-    is_at_bound = value in (least, greatest)
+    is_at_bound = not least < value < greatest  # BLEU may be above 100 by rounding
     if least == 0 and math.isfinite(greatest) and (is_at_bound or error.n_effective < FEW_UNITS):
         why = "the value is at a bound" if is_at_bound else f"{error.n_effective} units are few"
         of_share = error._replace(standard_error=error.standard_error / greatest)
-        low, high = share_interval(value / greatest, of_share, level)
+        low, high = share_interval(min(max(value / greatest, 0.0), 1.0), of_share, level)
         ends = between((low * greatest, high * greatest), value, scale)
         return ConfidenceInterval(ends, f"by Clopper and Pearson, conservative: {why}")
     return interval_of_reach(value, error, scale, student_quantile(level, error.df))
@@ -78,10 +78,9 @@ def interval_of_reach(value: float, error: ErrorEstimate, scale: str, reach: flo
 
 def between(ends: tuple[float, float], value: float, scale: str) -> tuple[float, float]:
     """The ends within the domain; those that rounding made equal to the value move to its neighbors."""
-    _, least, greatest, _ = SCALES[scale]
     low = ends[0] if ends[0] < value else math.nextafter(value, -math.inf)
     high = ends[1] if ends[1] > value else math.nextafter(value, math.inf)
-    return min(max(low, least), greatest), max(min(high, greatest), least)
+    return SCALES[scale].cut(low, high)
 
 
 def share_interval(value: float, error: ErrorEstimate, level: float) -> tuple[float, float]:

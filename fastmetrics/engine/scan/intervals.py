@@ -22,6 +22,7 @@ from fastmetrics._core.exchange.group_reduction import Advance, reduce_groups
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, split_statistics
 from fastmetrics._core.group_accumulators import merge_states
 from fastmetrics._core.inference.errors import ErrorEstimate
+from fastmetrics._core.metric_spec import SCALES
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import (
@@ -58,6 +59,7 @@ UNDEFINED = "the value is undefined"
 MAX_REPLICATE_BYTES = 1 << 28  # of the replicates of slices in one pass
 NONZERO_INTEGERS = 16  # about so many integers of a state are not zero
 GREATEST_SQUARED = 1e150  # the squares of smaller values, and their sum, are finite
+EQUAL_REPLICATES = "the replicates do not differ between the ends: an interval would have no width"
 MAX_UNDEFINED_SHARE = 0.05  # with more undefined replicates there is no interval
 
 # A metric, the number of an output, and the number of a slice (None: all rows).
@@ -83,7 +85,7 @@ class MetricReplicates(NamedTuple):
         if metric.no_interval is not None and not math.isnan(value.value):
             return Interval(None, None, {"interval": metric.no_interval})
         values = self.values.get((metric, output, slice_number))
-        found = make_interval(value, values, self.unit_buckets, self.resampling)
+        found = make_interval(value, values, self.unit_buckets, self.resampling, metric.scale)
         if values is None or found.standard_error is None:
             return found
         n_units = min(self.unit_buckets.n_units, int(value.coverage.get("groups", self.unit_buckets.n_units)))
@@ -378,9 +380,9 @@ def standard_deviation(values: np.ndarray) -> float:
 
 
 def make_interval(
-    value: Value, values: np.ndarray | None, unit_buckets: UnitBuckets, resampling: Resampling
+    value: Value, values: np.ndarray | None, unit_buckets: UnitBuckets, resampling: Resampling, scale: str = "real"
 ) -> Interval:
-    """The interval of a value from its replicates. If there is none, coverage has the reason."""
+    """The interval of a value from its replicates, on a scale. If there is none, coverage has the reason."""
     coverage: dict[str, Any] = {"unit_buckets": unit_buckets.n_buckets}
     if math.isnan(value.value) or values is None:
         return Interval(None, None, coverage | {"interval": UNDEFINED})
@@ -400,7 +402,11 @@ def make_interval(
         if error is None:
             return Interval(None, None, coverage | {"interval": "a standard deviation needs two replicates"})
         width = two_sided_quantile(resampling.level) * error
-        return Interval((value.value - width, value.value + width), error, coverage)
-    tail = (1 - resampling.level) / 2
-    low, high = np.quantile(defined, (tail, 1 - tail)).tolist()
+        ends = value.value - width, value.value + width
+    else:
+        tail = (1 - resampling.level) / 2
+        ends = np.quantile(defined, (tail, 1 - tail)).tolist()
+    low, high = SCALES[scale].cut(*ends)
+    if error is not None and not low < high:
+        return Interval(None, error, coverage | {"interval": EQUAL_REPLICATES})
     return Interval((low, high), error, coverage)

@@ -17,10 +17,10 @@ from fastmetrics._core.grouping import grouped
 from fastmetrics._core.inference.anytime import find_anytime_interval
 from fastmetrics._core.inference.calibration_error import calibration_interval
 from fastmetrics._core.inference.difference_tests import BEST_VALUES
-from fastmetrics._core.inference.errors import ErrorEstimate
+from fastmetrics._core.inference.errors import ErrorEstimate, without_rounding
 from fastmetrics._core.inference.greatest_distance import distance_interval
 from fastmetrics._core.inference.intervals import ConfidenceInterval, find_interval
-from fastmetrics._core.metric_spec import BinErrors, ClassesInfluence, PairInfluence, ScoreInfluence
+from fastmetrics._core.metric_spec import SCALES, BinErrors, ClassesInfluence, PairInfluence, ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits, SliceRange
@@ -186,7 +186,7 @@ class LinearizedIntervals(NamedTuple):
             if self.others is None or metric.no_interval is not None:
                 return Interval(None, None, {"interval": metric.no_interval or why_not_linearized(metric)})
             return self.others.interval(metric, output, slice_number, value)
-        error = self.of_units(error, slice_number)
+        error = without_rounding(self.of_units(error, slice_number), SCALES[metric.scale].size_of(value.value))
         ends, reason = self.find(metric, (metric, output, slice_number), value.value, error)
         coverage = {"units": error.n_units, **({} if reason is None else {"interval": reason})}
         if math.isnan(error.standard_error):

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from fastmetrics._core.inference.errors import ErrorEstimate, combine_errors, estimate_covariance, estimate_error
+from fastmetrics._core.inference.errors import (
+    ErrorEstimate,
+    combine_errors,
+    estimate_covariance,
+    estimate_error,
+    without_rounding,
+)
 from oracles.inference import errors as oracle
 from support.cases import each_case
 
@@ -74,6 +80,18 @@ def test_no_error():
     assert estimate_error(np.zeros(4), 3) == ErrorEstimate(0.0, 2.0, 4, 3)
     assert math.isnan(estimate_covariance(np.array([1.0]), np.array([1.0])))
     assert math.isnan(estimate_covariance(np.array([1.0, math.nan]), np.array([1.0, 2.0])))
+
+
+def test_rounding_is_no_error():
+    """Equal losses: the means without each unit differ by rounding, or not at all."""
+    losses = np.full(1000, 0.1)
+    means = np.array([np.delete(losses, unit).mean() for unit in range(1000)])
+    error = estimate_error(losses.mean() - means, 1000)
+    assert 0 < error.standard_error < 1e-13
+    assert without_rounding(error, 0.1) == error._replace(standard_error=0.0)
+    assert without_rounding(error, 1e-9) == error
+    missing = estimate_error(np.array([1.0]), 1)
+    assert math.isnan(without_rounding(missing, 1.0).standard_error)
 
 
 def test_a_heavy_unit_has_few_degrees_of_freedom():

@@ -64,6 +64,14 @@ def test_four_users_that_are_all_right():
         )
 
 
+def test_rounding_does_not_move_a_value_from_its_bound():
+    """BLEU of equal texts may be 100 + 4e-14."""
+    for error in (ErrorEstimate(0.0, 3.0, 4, 4), ErrorEstimate(0.0, 39.0, 40, 40)):
+        exact = find_interval(100.0, error, "percentage", 0.95)
+        assert find_interval(100.00000000000004, error, "percentage", 0.95) == exact
+        assert exact.ends[1] == 100.0
+
+
 @each_case(
     ("value", "error", "scale", "reason"),
     [

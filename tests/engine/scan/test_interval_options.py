@@ -144,7 +144,7 @@ def test_undefined_replicates_are_left_out_and_counted():
     undefined = found.coverage["undefined_replicates"]
     assert 40 < undefined < 110  # e ** -1 of 200
     assert found.coverage["interval"] == f"{undefined} of 200 replicates are undefined"
-    label[:20] = [1, 0, 1, 0] * 5
+    label[:20] = [*[1, 0, 1, 0] * 4, 0, 1, 1, 0]
     found = fm.evaluate(log, "gauc", **COLUMNS, ci=0.95, replicates=1000).result("gauc")
     assert found.interval is not None
     assert 0 < found.coverage["undefined_replicates"] < 50
@@ -163,6 +163,25 @@ def test_no_interval_has_a_reason():
     assert np.isnan(found.value)
     assert found.interval is None
     assert found.coverage["interval"] == "the value is undefined"
+
+
+def test_replicates_that_do_not_differ_have_no_interval():
+    log = {"y": np.repeat([1.0, 2.0], 20), "p": np.repeat([1.5, 2.5], 20), "user": np.arange(40)}
+    found = fm.evaluate(log, "median_ae", label="y", score="p", unit="user", ci=0.95).result("median_ae")
+    assert (found.value, found.interval, found.standard_error) == (0.5, None, 0.0)
+    assert found.coverage["interval"].startswith("the replicates do not differ between the ends")
+    log = {"y": np.repeat([0, 1, 1], 40), "p": np.repeat([0.25, 0.5, 1.0], 40), "user": np.arange(120) % 20}
+    log["q"] = np.where(np.arange(120) % 37, log["p"], 0.125)  # the median changes in no replicate
+    found = fm.compare(log, "median_ae", label="y", score=["p", "q"], unit="user", ci_method="bootstrap")["median_ae"]
+    assert (found.difference, found.interval, found.pvalue, found.verdict) == (0.0, None, 1.0, "cannot tell")
+
+
+def test_no_interval_of_replicates_leaves_the_domain():
+    log = {"y": np.tile([0, 1], 10), "p": np.tile([0.25, 0.75], 10), "user": np.arange(20)}
+    log["p"][3] = 0.125
+    for method in ("normal", "bootstrap"):
+        found = fm.evaluate(log, "auc", label="y", score="p", unit="user", ci=0.95, ci_method=method).result("auc")
+        assert found.interval[0] < found.value < found.interval[1] == 1
 
 
 @each_case("ci_method", [None, "linearized", "bootstrap", "normal"])
