@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read_stat
 from fastmetrics._core.kinds import LABEL_ROLE, PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.metric_spec import MetricSpec
@@ -32,8 +34,6 @@ from fastmetrics._core.types.metric_names import MetricNames
 from fastmetrics._version import __version__
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from fastmetrics._core.types.arrays import ArrayLike
 
 __all__ = ["Metric"]
@@ -244,12 +244,13 @@ class Metric(metaclass=MetricNames):
         """Can the values of many states be found at once?"""
         return self.spec.many is not None and self.group_stat is None
 
-    def finalize_many(self, *states: Any) -> np.ndarray:
-        """The values of many states, NaN where `finalize` has to be asked; `has_many` is true."""
+    def finalize_many(self, *states: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The values of many states, and a mask of those that `finalize` has to be asked for; `has_many` is true."""
         if self.spec.many is None:
             raise ValueError(f"metric {self!r} finds one value at a time")
-        values: np.ndarray = self.spec.many(self._all_arguments(), *states)
-        return values
+        found = self.spec.many(self._all_arguments(), *states)
+        values, undefined = found if isinstance(found, tuple) else (found, False)
+        return values, np.isnan(values) & np.logical_not(undefined)
 
     @cached_property
     def influence(self) -> Any:

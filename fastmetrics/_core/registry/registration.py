@@ -154,7 +154,8 @@ def metric(
         Names of other numbers that people may type for this metric, each with a sentence that says what to type.
     many : callable, optional
         ``many(parameters, *states)``: the values of many states at once, each statistic's as a `ManySums`; the bits of
-        the finalizer, or NaN where it has to be asked. Linearized intervals take less time with it.
+        the finalizer, or NaN where it has to be asked. Or a pair: these values, and a mask of those that are certainly
+        undefined, for which it is not asked. Linearized intervals take less time with it.
     influence : callable, optional
         ``influence(**parameters)``: what rows add to the value to first order, for linearized intervals of metrics
         whose states are no sums. A `ScoreInfluence`, a `ClassesInfluence` or a `PairInfluence`; `BinErrors`, if an

@@ -41,11 +41,15 @@ cdef extern from *:
     """
     double keep_if "fm_keep_if"(double value, uint8_t selected) noexcept nogil
 
+cdef extern from "resampling/prefetch.h":
+    void prefetch "fm_prefetch"(const void* memory) noexcept nogil
+
 cdef extern from "numeric/double_double_sums.h":
     void add_double_double "fm_add_double_double"(double* total, double high, double low) noexcept nogil
 
 cdef enum:
     PARTS = 3
+    AHEAD = 16  # rows whose windows are fetched ahead: they are anywhere
 cdef double UNIT = 2.0 ** -53     # the relative error of one rounding
 cdef double LEAST = 2.0 ** -800   # the errors of smaller products and quotients may underflow
 cdef double MOST = 2.0 ** 900
@@ -207,6 +211,9 @@ def add_to_windows(
         raise ValueError(f"no window of {n_sums} has the number of a cell")
     with nogil:
         for i in range(n):
+            if i + AHEAD < n:
+                at = numbers[i + AHEAD] * n_sums + column + (first_cell[i + AHEAD] if first_cell != NULL else 0)
+                prefetch(&windows[0, 0, 0] + 2 * at)
             at = numbers[i] * n_sums + column + (first_cell[i] if first_cell != NULL else 0)
             if not add_to_window(&windows[0, 0, 0] + 2 * at, values[i], place):
                 others[n_others] = <int32_t>i

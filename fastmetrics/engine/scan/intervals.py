@@ -347,10 +347,11 @@ def finalize_replicates(
 
 def finalize_metric(metric: Metric, replicates: list[Any], n_replicates: int) -> np.ndarray:
     """The value of a metric in every replicate, from the replicates of each of its statistics."""
-    values = find_many_values(metric, replicates)
-    if values is None:
+    found = find_many_values(metric, replicates)
+    if found is None:
         return find_values(metric, replicates, n_replicates)
-    missing = np.flatnonzero(np.isnan(values))
+    values, asked = found
+    missing = np.flatnonzero(asked)
     if missing.shape[0]:
         values[missing] = find_values(metric, [own.of_some(missing) for own in replicates], missing.shape[0])
     return values
@@ -362,13 +363,14 @@ def find_values(metric: Metric, replicates: list[Any], n_replicates: int) -> np.
     return np.fromiter((metric.finalize(*own).value for own in states), np.float64, n_replicates)
 
 
-def find_many_values(metric: Metric, replicates: list[Any]) -> np.ndarray | None:
-    """The values of all replicates at once, NaN where a value has to be found alone; None if none can be found so."""
+def find_many_values(metric: Metric, replicates: list[Any]) -> tuple[np.ndarray, np.ndarray] | None:
+    """The values of all replicates at once, and a mask of those to be found alone; None if none can be found so."""
     if not metric.has_many or not all(isinstance(own, AdditiveReplicates) for own in replicates):
         return None
     step = min(own.step for own in replicates)
     steps = zip(*(own.many(step) for own in replicates), strict=True)
-    return np.concatenate([metric.finalize_many(*states) for states in steps])
+    values, asked = zip(*(metric.finalize_many(*states) for states in steps), strict=True)
+    return np.concatenate(values), np.concatenate(asked)
 
 
 def standard_deviation(values: np.ndarray) -> float:

@@ -334,9 +334,8 @@ def additive_contributions(
     unchanged = np.flatnonzero(~counted)
     if unchanged.shape[0]:
         alone = [own.of_some(unchanged).of_entries() for own in states]
-        own_values = find_many_values(metric, alone)
-        if own_values is None:
-            own_values = finalize_metric(metric, list(alone), unchanged.shape[0])
+        many = find_many_values(metric, alone)
+        own_values = finalize_metric(metric, list(alone), unchanged.shape[0]) if many is None else many[0]
         counted[unchanged] = ~np.isnan(own_values)
     of_slices = [spread(own, used, n_slices * n_entries).reshape(n_slices, n_entries) for own in (changes, counted)]
     found = [Contributions(own, is_counted, int(is_counted.sum())) for own, is_counted in zip(*of_slices, strict=True)]

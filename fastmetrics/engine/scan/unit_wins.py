@@ -212,17 +212,18 @@ def compare_values(
     """Which units are won, lost and tied; those without a value under either model are none of them."""
     utility = UTILITY[metric.spec.direction]
     before, after = ([states[own, number] for own in metric.statistics()] for number in (baseline, other))
-    first, second = (find_many_values(metric, own) for own in (before, after))
-    if first is None or second is None:
+    found, found_after = (find_many_values(metric, own) for own in (before, after))
+    if found is None or found_after is None:
         raise ValueError(f"metric {metric!r} finds one value at a time")
-    ask_for_missing(metric, before, first, np.isnan(first))
-    ask_for_missing(metric, after, second, np.isnan(second) & ~np.isnan(first))
+    (first, asked), (second, asked_after) = found, found_after
+    ask_for_missing(metric, before, first, asked)
+    ask_for_missing(metric, after, second, asked_after & ~np.isnan(first))
     first, second = utility(first), utility(second)
     return second > first, second < first, second == first
 
 
 def ask_for_missing(metric: Metric, states: Sequence[JackknifeStates], values: np.ndarray, missing: np.ndarray) -> None:
-    """Ask the finalizer for values that are not found together; most have none."""
+    """Ask the finalizer for values that are not found together."""
     places = np.flatnonzero(missing)
     if places.shape[0]:
         of_missing = [own.of_some(places).of_entries() for own in states]

@@ -135,7 +135,9 @@ def observed_rate(parameters: dict[str, Any], counts: Any) -> tuple[Any, Any]:
     return positive, total
 
 
-def many_entropies(parameters: dict[str, Any], counts: ManySums, terms: ManySums) -> np.ndarray:
+def many_entropies(
+    parameters: dict[str, Any], counts: ManySums, terms: ManySums
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
     """The values of many states: see `MetricSpec.many`."""
     losses = quotients(*mean_of_terms(parameters, counts, terms))
     if parameters["base_rate"] != "sample":
@@ -145,8 +147,8 @@ def many_entropies(parameters: dict[str, Any], counts: ManySums, terms: ManySums
     rates, rests = quotients(positive, total), quotients(total - positive, total)
     rarer = np.minimum(rates, rests)
     rarer[rarer == 0] = np.nan
-    values: np.ndarray = losses / entropy_of(rarer, np.maximum(rates, rests))
-    return values
+    rows, positives = counts.counts_of("rows"), counts.counts_of("positives")
+    return losses / entropy_of(rarer, np.maximum(rates, rests)), (positives == 0) | (positives == rows)
 
 
 @metric(

@@ -26,13 +26,13 @@ def checked(monkeypatch):
     found = []
 
     def finalize_both_ways(metric, replicates, n_replicates):
-        at_once = intervals.find_many_values(metric, replicates)
+        found_at_once = intervals.find_many_values(metric, replicates)
         states = zip(*(own.states() for own in replicates), strict=True)
         one_by_one = np.array([metric.finalize(*own).value for own in states])
-        if at_once is not None:
-            known = ~np.isnan(at_once)
-            assert np.array_equal(at_once[known], one_by_one[known]), metric
-            found.append((str(metric), int(known.sum())))
+        if found_at_once is not None:
+            at_once, asked = found_at_once
+            assert np.array_equal(at_once[~asked], one_by_one[~asked], equal_nan=True), metric
+            found.append((str(metric), int((~asked).sum())))
         values = original(metric, replicates, n_replicates)
         assert np.array_equal(values, one_by_one, equal_nan=True)
         return values
@@ -97,10 +97,9 @@ def many_states(statistic, states):
 def find_both_ways(name, states):
     """The values at once, and one by one, of the states of each statistic."""
     metric = parse(name)
-    at_once = metric.finalize_many(*map(many_states, metric.statistics(), states))
+    at_once, asked = metric.finalize_many(*map(many_states, metric.statistics(), states))
     one_by_one = np.array([metric.finalize(*own).value for own in zip(*states, strict=True)])
-    known = ~np.isnan(at_once)
-    assert np.array_equal(at_once[known], one_by_one[known]), name
+    assert np.array_equal(at_once[~asked], one_by_one[~asked], equal_nan=True), name
     return at_once, one_by_one
 
 
@@ -159,6 +158,20 @@ def test_values_of_slices(checked):
     log = make_log("usual")
     evaluate(log | {"slice": log["unit"] % 3}, ["logloss", "rmse", "gauc"], by="slice")
     assert len(checked) == 3 * 4
+
+
+def test_finalizers_are_not_asked_for_entropies_of_one_class():
+    counts, terms = parse("ne").statistics()
+    states = [[own.empty() for _ in range(9)] for own in (counts, terms)]
+    for rows, (of_counts, of_terms) in enumerate(zip(*states, strict=True)):
+        of_counts.add_count("rows", rows)
+        of_counts.add_count("positives", rows % 3 * (rows // 2))
+        of_terms.sum_of("terms")[:] = exact.sum_state(np.full(rows, 0.7), None)
+    values, asked = parse("ne").finalize_many(*map(many_states, (counts, terms), states))
+    assert not asked.any()
+    assert np.flatnonzero(~np.isnan(values)).tolist() == [4, 5, 7]
+    _, asked = parse("ne(base_rate=0.3)").finalize_many(*map(many_states, (counts, terms), states))
+    assert np.flatnonzero(asked).tolist() == [0]
 
 
 def test_metrics_without_it_are_refused():
