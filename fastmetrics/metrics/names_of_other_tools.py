@@ -114,6 +114,10 @@ TORCHMETRICS = {
     "retrieval_average_precision": "write 'map'",
     "retrieval_auroc": "the area inside groups, each counted alike, is 'gauc(weight=uniform)'",
     "retrieval_fall_out": "there is no fall-out of ranked lists; 'p@10' is the share of relevant rows",
+    "bleu_score": "there it is a share of 1 without smoothing; write 'bleu(tokenize=none, smooth=none)', in percent",
+    "sacre_bleu_score": "there it is a share of 1 without smoothing; write 'bleu(smooth=none)', in percent",
+    "chrf_score": "there it is a share of 1; write 'chrf(word_order=2, eps_smoothing=True)', in percent",
+    "translation_edit_rate": "there it is a share of 1, by a search of its own; 'ter' is sacrebleu's, in percent",
     "word_error_rate": "it has no shifts; 'ter' has them",
     "wer": "it has no shifts; 'ter' has them",
     "pearson": NO_CORRELATION,
@@ -124,6 +128,8 @@ TORCHMETRICS = {
     "kendall_rank_corr_coef": NO_CORRELATION,
 }
 TFMA = {
+    "fowlkes_mallows_index": "of two partitions it is 'fowlkes_mallows'; of two classes it is the geometric mean of"
+    " 'precision' and 'recall'",
     "auc_precision_recall": STEPS,
     "mean_label": "the mean of labels of 0 and 1 is 'ctr'",
     "prevalence": "the share of positive rows is 'ctr'",
@@ -133,12 +139,9 @@ TFMA = {
 }
 SCIKIT_LEARN = {"positive_likelihood_ratio": RATIOS, "negative_likelihood_ratio": RATIOS}
 SACREBLEU = {
-    **{
-        f"bleu{between}{n}": f"write 'bleu(max_order={n})' for sequences of up to {n} words; in 'bleu' they are 4"
-        for n in range(1, 5)
-        for between in ("", "_")
-    },
-    "chrf++": "write 'chrf(word_order=2)'",
+    "bleu@k": "write 'bleu(max_order={k})' for sequences of up to {k} words; in 'bleu' they are 4",
+    "chrf@k": "write 'chrf(beta={k})', where the number is its beta; in 'chrf' it is 2",
+    **dict.fromkeys(("chrf++", "chrf2++"), "write 'chrf(word_order=2)'"),
 }
 OF_NO_TOOL = {
     "nll": "the mean negative log-likelihood of labels of 0 and 1 is the log loss; write 'logloss'",

@@ -46,7 +46,8 @@ NUMBERED = ("recall",)
 USUAL_CUTOFF = "10"
 CUTOFF_FIRST = r"(?s)^([^@()]*)(@\s*[0-9]+)\s*(\(.*\))\s*$"  # "ndcg@10(gain=exp2)"
 
-
+# "ndcg@10-" is XGBoost's, with gains of 2^grade - 1; the "-" makes a list without a relevant row 0 in place of 1.
+OF_XGBOOST = r"(ndcg)(?:@([0-9]+))?-"
 NOTHING_LIKE_IT = "no name is like it: fastmetrics.list_metrics(), or the command fastmetrics list, has all"
 
 
@@ -61,6 +62,8 @@ class Resolved(NamedTuple):
 
 def split_text(text: str) -> Spelling:
     """A metric string in parts; an error if it has none."""
+    if match := re.fullmatch(OF_XGBOOST, text, re.IGNORECASE):
+        return Spelling(match[1], ("gain=exp2",), match[2])
     text = re.sub(CUTOFF_FIRST, r"\1\3\2", text)
     match = re.fullmatch(METRIC_STRING, text)
     if match is not None:
@@ -222,7 +225,8 @@ def advice_for(spelling: Spelling) -> str | None:
 
 def with_cutoff_of(spelling: Spelling, advice: str) -> str:
     """The advice with the cutoff that was typed."""
-    return advice.replace(f"@{USUAL_CUTOFF}", f"@{typed_cutoff(spelling)}")
+    number = typed_cutoff(spelling)
+    return advice.replace(f"@{USUAL_CUTOFF}", f"@{number}").replace("{k}", number)
 
 
 def typed_cutoff(spelling: Spelling) -> str:

@@ -108,7 +108,7 @@ register_partition_metric(
     "Fowlkes-Mallows index: the geometric mean of precision and recall of pairs of rows put together.",
     fowlkes_mallows_score,
     fowlkes_mallows,
-    aliases=("fowlkes_mallows_score", "fowlkes_mallows_index"),
+    aliases=("fowlkes_mallows_score",),
 )
 register_partition_metric(
     "purity",

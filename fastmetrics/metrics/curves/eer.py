@@ -238,6 +238,7 @@ def equal_error_rate_from_rows(rows: OrderedRows, method: str) -> EqualErrorRate
     scale="share",
     variants=("eer(method=mean)", "eer(method=max)", "eer(method=convex_hull)"),
     aliases=("equal_error_rate",),
+    option_aliases={"binary_eer": "method=mean"},  # torchmetrics'
     influence=lambda **parameters: "it is where the steps of two rates cross",
 )
 def finalize_equal_error(parameters: dict[str, Any], state: Crossing | Corners) -> Value:

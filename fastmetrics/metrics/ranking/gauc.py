@@ -203,7 +203,8 @@ def many_gaucs(parameters: dict[str, Any], states: ManySums) -> np.ndarray:
         "gauc(stat=p10)",
         "gauc(stat=below, at=0.5)",
     ),
-    aliases=("gauc_score", "group_auc", "grouped_auc"),
+    aliases=("gauc_score", "group_auc"),
+    option_aliases={"grouped_auc": "weight=uniform, single_class=half"},  # TorchRec's
     near_names={
         "uauc": "where every user counts the same, write gauc(weight=uniform); 'gauc' weighs users by impressions",
         "user_auc": "where every user counts the same, write gauc(weight=uniform); 'gauc' weighs users by impressions",

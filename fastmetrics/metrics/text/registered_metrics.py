@@ -242,7 +242,7 @@ register(
         "chrf(char_order=2, beta=0.5, whitespace=True, eps_smoothing=True)",
     ),
     scale="percentage",
-    aliases=("corpus_chrf",),
+    aliases=("corpus_chrf", "chrf2"),  # sacrebleu names it by its beta
     near_names=dict.fromkeys(("chrfpp", "chrf_plus_plus"), "write chrf(word_order=2)"),
 )
 
@@ -295,7 +295,7 @@ register(
     direction="minimize",
     scale="ratio",
     variants=("ter(normalized=True, no_punct=True, asian_support=True)", "ter(case_sensitive=True)"),
-    aliases=("corpus_ter", "translation_edit_rate"),
+    aliases=("corpus_ter",),
 )
 
 
@@ -328,6 +328,12 @@ ROUGE = {
 # These types share one statistic: they are often requested together, and one pass over the words counts all of them.
 SHARED_TYPES = ("rouge1", "rouge2", "rougeL")
 
+
+def _spellings_of(rouge_type: str, *parts: str) -> list[str]:
+    """What texts are measured by in other tools, "rouge_1_f" or "rouge1_fmeasure", without what makes no difference."""
+    return [spelling + part for part in parts for spelling in (rouge_type.replace("rouge", "rouge_"), rouge_type)]
+
+
 for _type, (_summary, _variant) in ROUGE.items():
     register(
         _type,
@@ -343,6 +349,10 @@ for _type, (_summary, _variant) in ROUGE.items():
         value_of=rouge_value(_type),
         many_values=partial(rouge_values, rouge_type=_type),
         variants=(_variant,),
-        aliases=(_type.replace("rouge", "rouge_"),),
-        near_names={"rouge": f"name the type: {', '.join(map(repr, ROUGE))}"},
+        aliases=tuple(_spellings_of(_type, "_f", "_f1", "_fmeasure", ""))[:-1],
+        near_names={"rouge": f"name the type: {', '.join(map(repr, ROUGE))}"}
+        | dict.fromkeys(
+            _spellings_of(_type, "_p", "_r", "_precision", "_recall"),
+            f"{_type!r} is the mean F; fm.rouge_score(hypotheses, references) also has precision and recall",
+        ),
     )

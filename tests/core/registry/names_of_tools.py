@@ -4,6 +4,8 @@ A text is the metric string that the name means. `Line` is a refusal whose text 
 tool is another one. `NONE` is a number that the library does not have: the error names no metric.
 """
 
+import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -11,6 +13,33 @@ class Line(NamedTuple):
     """A line that an error says to type: a metric string, or a function ("fm.name")."""
 
     text: str
+
+
+class Shared(NamedTuple):
+    """A name that is also ours, or another tool's, and of another number in this tool.
+
+    It is accepted as `text`; the tool's number is `of` the value of `line`, or of no line where that is None.
+    """
+
+    text: str
+    line: str | None
+    of: Callable[[float], float] = lambda value: value
+
+
+def percent(value: float) -> float:
+    return 100 * value
+
+
+def one_less(value: float) -> float:
+    return 1 - value
+
+
+def bits(value: float) -> float:
+    return value / math.log(2)
+
+
+def sum_of_rows(value: float) -> float:
+    return 160 * value
 
 
 NONE = None
@@ -77,8 +106,11 @@ SCIKIT_LEARN = {
 XGBOOST = {
     "rmse": "rmse", "rmsle": "rmsle", "mae": "mae", "mape": "mape", "mphe": NONE, "logloss": "logloss",
     "error": Line("accuracy"), "error@0.7": Line("accuracy"), "merror": Line("accuracy"), "mlogloss": Line("logloss"),
-    "auc": "auc", "aucpr": Line("ap"), "pre": Line("pre@10"), "pre@5": "p@5", "ndcg": "ndcg", "ndcg@10": "ndcg@10",
-    "ndcg@10-": "ndcg@10", "map": "map", "map@5": "map@5", "map@5-": "map@5", "ndcg-": "ndcg", "map-": "map",
+    "auc": "auc", "aucpr": Line("ap"), "pre": Line("pre@10"), "pre@5": "p@5",
+    "ndcg": Shared("ndcg", "ndcg(gain=exp2, empty=one)"),
+    "ndcg@10": Shared("ndcg@10", "ndcg(gain=exp2, empty=one)@10"), "ndcg@10-": "ndcg(gain=exp2)@10",
+    "map": Shared("map", "map(empty=one)"), "map@5": Shared("map@5", "map(empty=one)@5"),
+    "map@5-": "map@5", "ndcg-": "ndcg(gain=exp2)", "map-": "map",
     "poisson-nloglik": Line("poisson_deviance"), "gamma-nloglik": Line("gamma_deviance"),
     "gamma-deviance": "gamma_deviance", "tweedie-nloglik@1.5": Line("tweedie_deviance(power=1.5)"),
     "cox-nloglik": NONE, "aft-nloglik": NONE, "interval-regression-accuracy": Line("accuracy"),
@@ -88,11 +120,16 @@ XGBOOST = {
 LIGHTGBM = {
     "l1": "mae", "mean_absolute_error": "mae", "mae": "mae", "regression_l1": "mae", "l2": "mse", "mse": "mse",
     "mean_squared_error": "mse", "regression_l2": "mse", "rmse": "rmse", "root_mean_squared_error": "rmse",
-    "l2_root": "rmse", "quantile": Line("pinball(alpha=0.9)"), "mape": "mape",
-    "mean_absolute_percentage_error": "mape", "huber": NONE, "fair": NONE, "poisson": Line("poisson_deviance"),
-    "gamma": Line("gamma_deviance"), "gamma_deviance": "gamma_deviance", "tweedie": Line("tweedie_deviance(power=1.5)"),
-    "ndcg": "ndcg", "ndcg@3": "ndcg@3", "lambdarank": Line("ndcg(gain=exp2)"), "rank_xendcg": Line("ndcg(gain=exp2)"),
-    "map": "map", "map@3": "map@3", "mean_average_precision": "map", "auc": "auc", "average_precision": "ap",
+    "l2_root": "rmse", "quantile": Line("pinball(alpha=0.9)"), "mape": Shared("mape", None),
+    "mean_absolute_percentage_error": Shared("mape", None), "huber": NONE, "fair": NONE,
+    "poisson": Line("poisson_deviance"),
+    "gamma": Line("gamma_deviance"), "gamma_deviance": Shared("gamma_deviance", "gamma_deviance", sum_of_rows),
+    "tweedie": Line("tweedie_deviance(power=1.5)"),
+    "ndcg": Shared("ndcg", "ndcg(gain=exp2, empty=one)"),
+    "ndcg@3": Shared("ndcg@3", "ndcg(gain=exp2, empty=one)@3"), "lambdarank": Line("ndcg(gain=exp2)"),
+    "rank_xendcg": Line("ndcg(gain=exp2)"),
+    "map": Shared("map", "map(empty=one)"), "map@3": Shared("map@3", "map(empty=one)@3"),
+    "mean_average_precision": Shared("map", "map(empty=one)"), "auc": "auc", "average_precision": "ap",
     "r2": "r2", "binary_logloss": "logloss", "binary": Line("logloss"), "binary_error": Line("accuracy"),
     "auc_mu": Line("auc(multi_class=ovo)"), "multi_logloss": Line("logloss"), "multiclass": Line("logloss"),
     "softmax": Line("logloss"), "multi_error": Line("accuracy"), "multi_error@5": Line("top_k_accuracy@5"),
@@ -100,22 +137,26 @@ LIGHTGBM = {
 }  # fmt: skip
 # https://catboost.ai/docs/en/concepts/loss-functions
 CATBOOST = {
-    "RMSE": "rmse", "Logloss": "logloss", "CrossEntropy": "logloss", "MAE": "mae", "MAPE": "mape", "R2": "r2",
+    "RMSE": "rmse", "Logloss": "logloss", "CrossEntropy": "logloss", "MAE": "mae", "MAPE": Shared("mape", None),
+    "R2": "r2",
     "MSLE": "msle", "MedianAbsoluteError": "median_ae", "Quantile": Line("pinball(alpha=0.9)"),
     "Poisson": Line("poisson_deviance"), "SMAPE": Line("mape"), "Tweedie": Line("tweedie_deviance(power=1.5)"),
     "Huber": NONE, "Lq": NONE, "Expectile": NONE, "FairLoss": NONE, "LogLinQuantile": NONE,
     "MultiClass": Line("logloss"), "MultiClassOneVsAll": Line("logloss"), "MultiLogloss": Line("logloss"),
     "MultiCrossEntropy": Line("logloss"), "MultiRMSE": Line("rmse"), "Precision": "precision", "Recall": "recall",
-    "F": Line("fbeta(beta=2)"), "F:beta=2": Line("fbeta(beta=2)"), "F1": "f1", "TotalF1": Line("f1(average=weighted)"),
+    "F": Line("fbeta(beta=2)"), "F:beta=2": Line("fbeta(beta=2)"), "F1": "f1",
+    "TotalF1": Line("f1(average=weighted)"),
     "BalancedAccuracy": "balanced_accuracy", "BalancedErrorRate": Line("balanced_accuracy"), "MCC": "mcc",
     "Accuracy": "accuracy", "CtrFactor": Line("copc"), "AUC": "auc", "AUC:type=Ranking": Line("auc"),
     "QueryAUC": Line("gauc"), "NormalizedGini": Line("auc"), "BrierScore": "brier",
     "HingeLoss": Line("fm.hinge_loss"), "HammingLoss": "hamming", "ZeroOneLoss": Line("accuracy"), "Kappa": "kappa",
     "WKappa": Line("kappa(weights=quadratic)"), "PRAUC": Line("ap"), "NumErrors": Line("accuracy"),
     "QueryRMSE": Line("rmse"), "QueryCrossEntropy": Line("logloss"), "QuerySoftMax": NONE, "PFound": NONE,
-    "NDCG": "ndcg", "NDCG:top=5": Line("ndcg@5"), "NDCG:top=5;type=Exp": Line("ndcg(gain=exp2)@5"), "DCG": "dcg",
+    "NDCG": Shared("ndcg", "ndcg(empty=one)"), "NDCG:top=5": Line("ndcg@5"),
+    "NDCG:top=5;type=Exp": Line("ndcg(gain=exp2)@5"), "DCG": "dcg",
     "FilteredDCG": Line("dcg"), "PrecisionAt": Line("precision@10"), "PrecisionAt:top=5": Line("p@5"),
-    "RecallAt:top=5": Line("recall@5"), "MAP": "map", "MAP:top=5": Line("map@5"), "ERR": "err", "MRR": "mrr",
+    "RecallAt:top=5": Line("recall@5"), "MAP": "map", "MAP:top=5": Line("map@5"), "ERR": Shared("err", None),
+    "MRR": "mrr",
     "MRR:top=5": Line("mrr@5"), "PairAccuracy": Line("gauc(weight=pairs)"), "PairLogit": NONE, "YetiRank": NONE,
     "Cox": NONE, "LogLikelihoodOfPrediction": NONE, "AverageGain": NONE,
 }  # fmt: skip
@@ -131,7 +172,8 @@ KERAS = {
     "PrecisionAtRecall": Line("fm.precision_recall_curve"), "RecallAtPrecision": Line("fm.precision_recall_curve"),
     "SensitivityAtSpecificity": Line("fm.roc_curve"), "SpecificityAtSensitivity": Line("fm.roc_curve"),
     "MeanSquaredError": "mse", "mse": "mse", "MSE": "mse", "RootMeanSquaredError": "rmse", "MeanAbsoluteError": "mae",
-    "MeanAbsolutePercentageError": "mape", "MeanSquaredLogarithmicError": "msle", "CosineSimilarity": NONE,
+    "MeanAbsolutePercentageError": Shared("mape", "mape", percent), "MeanSquaredLogarithmicError": "msle",
+    "CosineSimilarity": NONE,
     "LogCoshError": NONE, "R2Score": "r2", "F1Score": "f1", "FBetaScore": "fbeta", "BinaryCrossentropy": "logloss",
     "binary_crossentropy": "logloss", "CategoricalCrossentropy": Line("logloss"),
     "SparseCategoricalCrossentropy": Line("logloss"), "KLDivergence": Line("logloss"),
@@ -148,22 +190,26 @@ MLFLOW = {
     "mean_absolute_error": "mae", "mean_squared_error": "mse", "root_mean_squared_error": "rmse",
     "sum_on_target": NONE, "mean_on_target": Line("ctr"), "r2_score": "r2", "max_error": "max_error",
     "mean_absolute_percentage_error": "mape", "example_count": NONE, "score": NONE, "rouge1": "rouge1",
-    "rouge2": "rouge2", "rougeL": "rougeL", "rougeLsum": "rougeLsum", "bleu": "bleu", "exact_match": Line("accuracy"),
+    "rouge2": "rouge2", "rougeL": "rougeL", "rougeLsum": "rougeLsum", "bleu": Shared("bleu", None),
+    "exact_match": Line("accuracy"),
     "token_count": NONE, "toxicity": NONE, "flesch_kincaid_grade_level": NONE, "precision_at_k": Line("precision@10"),
-    "recall_at_k": Line("recall@10"), "ndcg_at_k": Line("ndcg@10"), "precision_at_3": "p@3", "recall_at_3": "recall@3",
-    "ndcg_at_3": "ndcg@3", "training_roc_auc": Line("auc"), "training_f1_score": Line("f1"),
+    "recall_at_k": Line("recall@10"), "ndcg_at_k": Line("ndcg@10"),
+    "precision_at_3": Shared("p@3", "p(short_list=n)@3"), "recall_at_3": "recall@3",
+    "ndcg_at_3": Shared("ndcg@3", None), "training_roc_auc": Line("auc"), "training_f1_score": Line("f1"),
     "training_log_loss": Line("logloss"), "training_score": NONE, "latency": NONE,
 }  # fmt: skip
 # torchrec.metrics.metrics_config.RecMetricEnum
 TORCHREC = {
-    "ne": "ne", "ne_positive": Line("ne"), "log_loss": "logloss", "ctr": "ctr", "auc": "auc", "auprc": Line("ap"),
+    "ne": "ne", "ne_positive": Line("ne"), "log_loss": Shared("logloss", "logloss", bits),
+    "logloss": Shared("logloss", "logloss", bits), "ctr": "ctr", "auc": "auc", "auprc": Line("ap"),
     "rauc": Line("xauc"), "calibration": Line("pcoc"), "mse": "mse", "mae": "mae", "rmse": "rmse",
-    "accuracy": "accuracy", "ndcg": "ndcg", "xauc": "xauc", "precision": "precision", "recall": "recall",
+    "accuracy": "accuracy", "ndcg": Shared("ndcg", "ndcg", one_less), "xauc": Shared("xauc", None),
+    "precision": "precision", "recall": "recall",
     "multiclass_recall": Line("recall(average=macro)"), "recall_session_level": Line("recall@10"),
     "precision_session_level": Line("p@10"), "serving_ne": Line("ne"), "serving_calibration": Line("pcoc"),
     "cali_free_ne": Line("ne"), "unweighted_ne": Line("ne"), "segmented_ne": Line("ne"), "nmse": Line("r2"),
     "hindsight_target_pr": NONE, "weighted_avg": NONE, "tower_qps": NONE, "scalar": NONE, "output": NONE,
-    "grouped_auc": "gauc",
+    "grouped_auc": "gauc(weight=uniform, single_class=half)",
 }  # fmt: skip
 # https://lightning.ai/docs/torchmetrics, classes and functions
 TORCHMETRICS = {
@@ -174,8 +220,11 @@ TORCHMETRICS = {
     "MultilabelF1Score": Line("f1(average=macro)"), "multiclass_f1_score": Line("f1(average=macro)"),
     "FBetaScore": "fbeta", "CalibrationError": Line("ece"), "BinaryCalibrationError": Line("ece"),
     "CohenKappa": "kappa", "BinaryCohenKappa": "kappa", "ConfusionMatrix": Line("fm.confusion_matrix"),
-    "ExactMatch": Line("accuracy"), "EER": "eer", "BinaryEER": "eer", "HammingDistance": Line("hamming"),
-    "HingeLoss": Line("fm.hinge_loss"), "JaccardIndex": "jaccard", "BinaryJaccardIndex": "jaccard", "Dice": "f1",
+    "ExactMatch": Line("accuracy"), "EER": Shared("eer", "eer(method=mean)"), "BinaryEER": "eer(method=mean)",
+    "HammingDistance": Line("hamming"),
+    "HingeLoss": Line("fm.hinge_loss"), "JaccardIndex": "jaccard", "BinaryJaccardIndex": "jaccard",
+    "BinaryPrecision": "precision", "BinaryRecall": "recall",
+    "BinaryFBetaScore": "fbeta", "Dice": "f1",
     "MatthewsCorrCoef": "mcc", "BinaryMatthewsCorrCoef": "mcc",
     "NegativePredictiveValue": Line("precision(pos_label=0)"), "Precision": "precision", "Recall": "recall",
     "Specificity": "specificity", "BinarySpecificity": "specificity", "StatScores": NONE, "RetrievalMAP": "map",
@@ -187,24 +236,28 @@ TORCHMETRICS = {
     "SymmetricMeanAbsolutePercentageError": Line("mape"), "WeightedMeanAbsolutePercentageError": Line("mae"),
     "PearsonCorrCoef": Line("xauc"), "SpearmanCorrCoef": Line("xauc"), "KendallRankCorrCoef": Line("xauc"),
     "R2Score": "r2", "ExplainedVariance": "explained_variance", "TweedieDevianceScore": "tweedie_deviance",
-    "CriticalSuccessIndex": "jaccard", "MinkowskiDistance": NONE, "CosineSimilarity": NONE, "BLEUScore": "bleu",
-    "SacreBLEUScore": "bleu", "CHRFScore": "chrf", "ROUGEScore": Line("rouge1"), "TranslationEditRate": "ter",
+    "CriticalSuccessIndex": "jaccard", "MinkowskiDistance": NONE, "CosineSimilarity": NONE,
+    "BLEUScore": Line("bleu(tokenize=none, smooth=none)"),
+    "SacreBLEUScore": Line("bleu(smooth=none)"), "CHRFScore": Line("chrf(word_order=2, eps_smoothing=True)"),
+    "ROUGEScore": Line("rouge1"), "TranslationEditRate": Line("ter"),
     "WordErrorRate": Line("ter"), "Perplexity": Line("fm.perplexity"), "AdjustedRandScore": "ari",
     "AdjustedMutualInfoScore": "ami", "CalinskiHarabaszScore": Line("fm.calinski_harabasz_score"),
     "CompletenessScore": "completeness", "DaviesBouldinScore": Line("fm.davies_bouldin_score"),
-    "FowlkesMallowsIndex": "fowlkes_mallows", "HomogeneityScore": "homogeneity", "MutualInfoScore": "mutual_info",
+    "FowlkesMallowsIndex": Line("fowlkes_mallows"), "HomogeneityScore": "homogeneity",
+    "MutualInfoScore": "mutual_info",
     "NormalizedMutualInfoScore": "nmi", "RandScore": "rand", "VMeasureScore": "v_measure",
 }  # fmt: skip
 # https://www.tensorflow.org/tfx/model_analysis/api_docs/python/tfma/metrics
 TFMA = {
     "AUC": "auc", "AUCPrecisionRecall": Line("ap"), "BinaryAccuracy": "accuracy", "BinaryCrossEntropy": "logloss",
     "Calibration": Line("copc"), "MeanLabel": Line("ctr"), "MeanPrediction": NONE, "ExampleCount": NONE,
-    "NDCG": "ndcg", "Precision": "precision", "Recall": "recall", "Specificity": "specificity", "TPR": "recall",
+    "NDCG": Shared("ndcg", "ndcg(empty=skip)"), "Precision": "precision", "Recall": "recall",
+    "Specificity": "specificity", "TPR": "recall",
     "TNR": "specificity", "PPV": "precision", "NPV": Line("precision(pos_label=0)"), "FPR": Line("specificity"),
     "FNR": Line("recall"), "MissRate": Line("recall"), "FallOut": Line("specificity"), "F1Score": "f1",
     "BalancedAccuracy": "balanced_accuracy", "MatthewsCorrelationCoefficient": "mcc",
-    "FowlkesMallowsIndex": "fowlkes_mallows", "Informedness": Line("balanced_accuracy(adjusted=True)"),
-    "Prevalence": Line("ctr"), "Threatscore": "jaccard", "MeanAbsoluteError": "mae",
+    "FowlkesMallowsIndex": Line("fowlkes_mallows"), "Informedness": Line("balanced_accuracy(adjusted=True)"),
+    "Prevalence": Line("ctr"), "ThreatScore": "jaccard", "MeanAbsoluteError": "mae",
     "SpearmanCorrelation": Line("xauc"), "TruePositives": Line("fm.confusion_matrix"),
     "TP": Line("fm.confusion_matrix"),
     "CoefficientOfDiscrimination": NONE, "MinLabelPosition": NONE, "DiagnosticOddsRatio": NONE,
@@ -212,7 +265,8 @@ TFMA = {
 # pytrec_eval.supported_measures, and the names in trec_eval's output
 TREC_EVAL = {
     "map": "map", "Rprec": "rprec", "bpref": "bpref", "recip_rank": "mrr", "P": Line("P@10"), "P_10": "p@10",
-    "P.10": "p@10", "P@10": "p@10", "recall": "recall", "recall_10": "recall@10", "recall.10": "recall@10",
+    "P.10": "p@10", "P@10": "p@10", "recall": Shared("recall", None), "recall_10": "recall@10",
+    "recall.10": "recall@10",
     "success": Line("success@10"), "success_1": "hr@1", "success.5": "hr@5", "ndcg": "ndcg",
     "ndcg_cut": Line("ndcg@10"), "ndcg_cut_10": "ndcg@10", "ndcg_cut.10": "ndcg@10",
     "map_cut": Line("map(normalize=relevant)@10"), "map_cut_3": "map(normalize=relevant)@3",
@@ -222,8 +276,10 @@ TREC_EVAL = {
 # https://amenra.github.io/ranx/metrics
 RANX = {
     "hits": Line("hr@10"), "hits@5": Line("hr@5"), "hit_rate": Line("hit_rate@10"), "hit_rate@5": "hr@5",
-    "precision": "precision", "precision@5": "p@5", "recall": "recall", "recall@5": "recall@5", "f1": "f1",
-    "f1@5": "f1@5", "r-precision": "rprec", "mrr": "mrr", "mrr@5": "mrr@5", "map": "map", "map@5": "map@5",
+    "precision": Shared("precision", None), "precision@5": "p@5", "recall": Shared("recall", None),
+    "recall@5": "recall@5", "f1": Shared("f1", None),
+    "f1@5": "f1@5", "r-precision": "rprec", "mrr": "mrr", "mrr@5": "mrr@5", "map": "map",
+    "map@5": Shared("map@5", "map(normalize=relevant)@5"),
     "dcg": "dcg", "dcg@5": "dcg@5", "dcg_burges": Line("dcg(gain=exp2)"), "ndcg": "ndcg", "ndcg@5": "ndcg@5",
     "ndcg_burges": Line("ndcg(gain=exp2)"), "ndcg_burges@5": Line("ndcg(gain=exp2)"), "bpref": "bpref",
     "rbp.95": "rbp(p=0.95)", "rbp.8": "rbp", "map@10-l2": Line("map(relevance_level=2)@10"),
@@ -239,14 +295,16 @@ TYPED = {
     "ndcg_10(gain=exp2)": "ndcg(gain=exp2)@10", "macro_f1": "f1(average=macro)", "f1-macro": "f1(average=macro)",
     "F1_Macro": "f1(average=macro)", "top_5_accuracy": "top_k_accuracy@5", "top5_accuracy": "top_k_accuracy@5",
     "top-1": Line("top_k_accuracy@1"), "acc@5": Line("top_k_accuracy@5"), "AP@5": Line("map@5"), "mAP@5": "map@5",
-    "bleu_4": Line("bleu(max_order=4)"), "bleu-1": Line("bleu(max_order=1)"), "rouge_1": "rouge1", "ROUGE-L": "rougeL",
+    "bleu_4": Line("bleu(max_order=4)"), "bleu-1": Line("bleu(max_order=1)"), "rouge_1": "rouge1",
+    "ROUGE-L": "rougeL",
     "chrF++": Line("chrf(word_order=2)"), "pr_auc": Line("ap"), "PRC": Line("ap"), "auc_pr": Line("ap"), "psi": NONE,
     "pearson": Line("xauc"), "exact_match": Line("accuracy"), "gini": Line("auc"), "auc_roc_score": "auc",
     "kappa_score": "kappa", "neg_f1_macro": Line("f1(average=macro)"), "test_ndcg@5": Line("ndcg@5"),
     "mean_ndcg@5": Line("ndcg@5"), "ndgc@5": Line("ndcg@5"), "uauc": Line("gauc(weight=uniform)"), "wer": Line("ter"),
     "silhouette": Line("fm.silhouette_score"), "wilcoxon": Line("fm.wilcoxon"), "channel.feed/auc": Line("auc"),
     "nll": Line("logloss"), "neg_log_likelihood": Line("logloss"), "cross_entropy_loss": Line("logloss"),
-    "bacc": Line("balanced_accuracy"), "balanced_acc": Line("balanced_accuracy"), "bal_acc": Line("balanced_accuracy"),
+    "bacc": Line("balanced_accuracy"), "balanced_acc": Line("balanced_accuracy"),
+    "bal_acc": Line("balanced_accuracy"),
     "qwk": Line("kappa(weights=quadratic)"), "quadratic_kappa": Line("kappa(weights=quadratic)"),
     "youden": Line("balanced_accuracy(adjusted=True)"), "ks_stat": Line("ks"), "wuauc": Line("gauc"),
     "f0.5": Line("fbeta(beta=0.5)"),

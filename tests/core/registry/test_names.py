@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from core.registry.names_of_tools import NONE, TOOLS
+from core.registry.names_of_tools import NONE, TOOLS, Shared
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,8 +39,8 @@ def refusal(name):
 
 @each_case(("tool", "name", "answer"), EVERY_NAME)
 def test_name_is_accepted_or_answered(tool, name, answer):
-    if isinstance(answer, str):
-        assert forms(name) == forms(answer)
+    if isinstance(answer, str | Shared):
+        assert forms(name) == forms(answer if isinstance(answer, str) else answer.text)
         return
     message = refusal(name)
     if answer is NONE:
