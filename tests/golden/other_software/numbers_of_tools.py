@@ -15,11 +15,11 @@ import numpy as np
 ROWS, GROUPS, CLASSES = 160, 12, 3
 FILE = Path(__file__).with_name("tools.json")
 HYPOTHESES = [
-    "the cat sat on the mat", "a dog runs in the park today", "we saw two birds near the old house",
+    "the cat sat on the mat", "a dog runs in the park today", "we saw two birds near the old oak",
     "numbers of this tool are not the numbers of that one",
 ]  # fmt: skip
 REFERENCES = [
-    "the cat is on the mat", "the dog ran in the park", "we saw two small birds near the old house",
+    "the cat is on the mat", "the dog ran in the park", "we saw two small birds near the old oak",
     "the numbers of this tool are other numbers than those of that one",
 ]  # fmt: skip
 RELEVANT = [["a", "b"], ["c"], ["d", "e", "f", "g"], ["h"]]
