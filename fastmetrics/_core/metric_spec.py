@@ -97,12 +97,15 @@ class ScoreInfluence(NamedTuple):
         float64[n_classes, 2], for negatives relative to the weight of all negatives, and for positives to that of all
         positives.
     crossed : callable or None
-        For the greatest distance: from the masses of two halves of the units, float64[2, n_classes] each, to the mean
-        distance of each half at the other half's threshold.
+        For a value that is the greatest of all thresholds: from the masses of two halves of the units, float64[2,
+        n_classes] each, to the mean value of each half at the other half's threshold.
+    interval : callable or None
+        The interval of such a value, from it, the crossed one, its `ErrorEstimate` and the level.
     """
 
     of_classes: Callable[[Any], Any]
     crossed: Callable[[Any, Any], float] | None = None
+    interval: Callable[[float, float, Any, float], Any] | None = None
 
 
 class ClassesInfluence(NamedTuple):

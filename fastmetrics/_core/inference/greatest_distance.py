@@ -6,6 +6,11 @@ The interval stands around d - 0.654 (d - c), where d is the distance and c the 
 The factor was found by simulation. The ends are the outer ones of two intervals: plain, which suits distances near 0,
 and by the logarithm of the odds, which suits the others. It covers 92 to 96 %,
 and 88 to 94 % of distances below 0.1, where an interval about d covers 84 to 93 %, and 58 % of those that are 0.
+
+Other metrics at their best threshold are shares too. The interval stands around v - 0.654 (v - c), but at most a
+standard error below v: the best threshold of a half may be far worse. It is plain: in simulated logs with at least ten
+users of both classes it covers 93 to 98 % (MCC: 94 to 99); percentiles of the bootstrap cover 55 to 96 %. Youden's J is
+a distance, and the balanced accuracy (1 + J) / 2.
 """
 
 from __future__ import annotations
@@ -49,10 +54,41 @@ def corrected_distance(distance: float, crossed: float) -> float:
 
 def distance_interval(distance: float, crossed: float, error: ErrorEstimate, level: float) -> ConfidenceInterval:
     """The interval of a greatest distance, whose error is that at its own threshold."""
-    if distance in (0.0, 1.0) or error.n_effective < FEW_UNITS or not error.standard_error > 0:
+    if is_unmoved(distance, error):
         return find_interval(distance, error, "share", level)
-    corrected, reach = corrected_distance(distance, crossed), student_quantile(level, error.df)
+    corrected = corrected_distance(distance, crossed)
+    return ConfidenceInterval(outer_ends(corrected, error, level), moved_to(corrected, "distance"))
+
+
+def is_unmoved(value: float, error: ErrorEstimate) -> bool:
+    """Does a greatest value have the usual interval of a share, at a bound or of few units?"""
+    return value in (0.0, 1.0) or error.n_effective < FEW_UNITS or not error.standard_error > 0
+
+
+def outer_ends(corrected: float, error: ErrorEstimate, level: float) -> tuple[float, float]:
+    reach = student_quantile(level, error.df)
     intervals = [interval_of_reach(corrected, error, scale, reach) for scale in ("mean", "share")]
     ends = [one.ends for one in intervals if one.ends is not None]
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    return ConfidenceInterval((low, high), f"around {corrected:.4g}: the greatest distance is biased upwards")
+    return min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def moved_to(corrected: float, what: str) -> str:
+    return f"around {corrected:.4g}: the greatest {what} is biased upwards"
+
+
+def best_value_interval(value: float, crossed: float, error: ErrorEstimate, level: float) -> ConfidenceInterval:
+    """The interval of the value of a metric at its best threshold, whose error is that at this threshold."""
+    if is_unmoved(value, error):
+        return find_interval(value, error, "share", level)
+    corrected = max(corrected_distance(value, min(value, crossed)), value - error.standard_error)
+    ends = interval_of_reach(corrected, error, "mean", student_quantile(level, error.df)).ends
+    return ConfidenceInterval(ends, moved_to(corrected, "value"))
+
+
+def balanced_accuracy_interval(value: float, crossed: float, error: ErrorEstimate, level: float) -> ConfidenceInterval:
+    """The interval of the greatest balanced accuracy, (1 + d) / 2 for the greatest distance d."""
+    if is_unmoved(value, error):
+        return find_interval(value, error, "share", level)
+    corrected = corrected_distance(2 * value - 1, 2 * crossed - 1)
+    low, high = outer_ends(corrected, error._replace(standard_error=2 * error.standard_error), level)
+    return ConfidenceInterval(((1 + low) / 2, (1 + high) / 2), moved_to((1 + corrected) / 2, "value"))

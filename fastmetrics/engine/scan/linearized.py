@@ -18,7 +18,6 @@ from fastmetrics._core.inference.anytime import find_anytime_interval
 from fastmetrics._core.inference.calibration_error import calibration_interval
 from fastmetrics._core.inference.difference_tests import BEST_VALUES
 from fastmetrics._core.inference.errors import ErrorEstimate, without_rounding
-from fastmetrics._core.inference.greatest_distance import distance_interval
 from fastmetrics._core.inference.intervals import ConfidenceInterval, find_interval
 from fastmetrics._core.metric_spec import SCALES, BinErrors, ClassesInfluence, PairInfluence, ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
@@ -205,8 +204,10 @@ class LinearizedIntervals(NamedTuple):
             return find_anytime_interval(value, error, metric.scale, level, self.resampling.tightest_at)
         if of_bins is not None:
             return of_bins
-        if crossed is not None:
-            return distance_interval(value, crossed, error, level)
+        influence = metric.influence
+        if crossed is not None and isinstance(influence, ScoreInfluence) and influence.interval is not None:
+            found: ConfidenceInterval = influence.interval(value, crossed, error, level)
+            return found
         return find_interval(value, error, metric.scale, level)
 
 

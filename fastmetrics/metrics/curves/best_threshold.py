@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exchange.runs import ClassTotals, Cut, RangePosition, RangeStatistic, Runs
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
+from fastmetrics._core.metric_spec import ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric as register_metric
 from fastmetrics._core.results.number_with_parts import NumberWithParts
@@ -20,6 +23,7 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.sweep import curve_points
 
 if TYPE_CHECKING:
+    from fastmetrics._core.score_statistics.score_classes import ClassMasses
     from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
     from fastmetrics._core.types.options import ThresholdMetric
 
@@ -267,6 +271,85 @@ def columns_of(points: list[ThresholdPoint]) -> tuple[list[float], list[float], 
     return [own.threshold for own in points], [own.fps for own in points], [own.tps for own in points]
 
 
+def influence_of_rows(metric: str, beta: float) -> ScoreInfluence:
+    """What rows add to the value at the best threshold: to first order, a small move of that changes nothing."""
+    from fastmetrics._core.inference import greatest_distance  # for intervals alone
+
+    intervals = {
+        "youden": greatest_distance.distance_interval,
+        "balanced_accuracy": greatest_distance.balanced_accuracy_interval,
+    }
+    own, interval = BestPoint(metric, beta), intervals.get(metric, greatest_distance.best_value_interval)
+    return ScoreInfluence(partial(threshold_influence, own), partial(crossed_value, own), interval)
+
+
+def points_of(negatives: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """False and true positives at every threshold, no row first, from masses by ascending scores."""
+    fps, tps = (np.concatenate(([0.0], np.cumsum(own[::-1]))) for own in (negatives, positives))
+    return scale_weights(fps, tps)
+
+
+def crossed_value(best: BestPoint, first: np.ndarray, second: np.ndarray) -> float:
+    """The mean value of each half of the units at the other half's best threshold; NaN if a half lacks a class."""
+    halves = [points_of(*np.asarray(half, np.float64)) for half in (first, second)]
+    if not all(own[-1] > 0 for half in halves for own in half):
+        return math.nan
+    one, other = (metric_values(best.metric, *half, best.beta) for half in halves)
+    return float(other[int(one.argmax())] + one[int(other.argmax())]) / 2
+
+
+def threshold_influence(best: BestPoint, masses: ClassMasses) -> np.ndarray:
+    """The influence of a row on the value at the threshold where it is greatest."""
+    fps, tps = points_of(masses.negatives, masses.positives)
+    values = metric_values(best.metric, fps, tps, best.beta)
+    place = int(values.argmax())
+    negatives, positives = float(fps[-1]), float(tps[-1])
+    of_fp, of_tp, of_negative, of_positive = derivatives(
+        best, float(fps[place]), float(tps[place]), negatives, positives, float(values[place])
+    )
+    n_classes = masses.negatives.shape[0]
+    above = (np.arange(n_classes) >= n_classes - place).astype(np.float64)
+    return np.stack((negatives * (of_fp * above + of_negative), positives * (of_tp * above + of_positive)), axis=1)
+
+
+def derivatives(
+    best: BestPoint, fp: float, tp: float, negatives: float, positives: float, value: float
+) -> tuple[float, float, float, float]:
+    """The derivatives of a metric by false positives, true positives, negatives and positives."""
+    metric, total = best.metric, negatives + positives
+    if metric in ("f1", "fbeta"):
+        square = best.beta * best.beta
+        whole = square * positives + tp + fp
+        return -value / whole, (1 + square - value) / whole, 0.0, -square * value / whole
+    if metric == "jaccard":
+        whole = positives + fp
+        return -value / whole, 1 / whole, 0.0, -value / whole
+    if metric == "accuracy":
+        return -1 / total, 1 / total, (1 - value) / total, -value / total
+    if metric == "gmean":
+        right = negatives - fp
+        half = value / 2
+        if not half:  # no threshold has a row of each class on its side
+            return 0.0, 0.0, 0.0, 0.0
+        return -half / right, half / tp, half / right - half / negatives, -half / positives
+    if metric in ("balanced_accuracy", "youden"):
+        scale = 2.0 if metric == "balanced_accuracy" else 1.0
+        of_fp, of_tp = -1 / (scale * negatives), 1 / (scale * positives)
+        return of_fp, of_tp, -of_fp * fp / negatives, -of_tp * tp / positives
+    chosen = tp + fp
+    left = total - chosen
+    if not (chosen and left):
+        return 0.0, 0.0, 0.0, 0.0
+    root = math.sqrt(chosen * left * negatives * positives)
+    moved, half = value / 2 * (1 / chosen - 1 / left), value / 2
+    return (
+        -positives / root - moved,
+        negatives / root - moved,
+        tp / root - half * (1 / left + 1 / negatives),
+        -fp / root - half * (1 / left + 1 / positives),
+    )
+
+
 @register_metric(
     "best_threshold",
     exchange="range",
@@ -278,7 +361,7 @@ def columns_of(points: list[ThresholdPoint]) -> tuple[list[float], list[float], 
     checks={"metric": METRICS, "beta": check_beta},
     default=False,
     variants=("best_threshold(metric=mcc)", "best_threshold(metric=youden)", "best_threshold(metric=fbeta, beta=2)"),
-    influence=lambda **parameters: "the best threshold moves by steps",
+    influence=influence_of_rows,
 )
 def finalize_best_threshold(parameters: dict[str, Any], state: BestPointState) -> Value:
     """The greatest value of a metric of predictions at any threshold; the coverage has the threshold."""

@@ -108,9 +108,9 @@ def ks_from_rows(rows: OrderedRows) -> float:
 
 
 def influence_of_rows() -> ScoreInfluence:
-    from fastmetrics._core.inference.greatest_distance import crossed_distance  # only intervals need it
+    from fastmetrics._core.inference.greatest_distance import crossed_distance, distance_interval  # for intervals alone
 
-    return ScoreInfluence(distance_influence, crossed_distance)
+    return ScoreInfluence(distance_influence, crossed_distance, distance_interval)
 
 
 def distance_influence(masses: ClassMasses) -> np.ndarray:

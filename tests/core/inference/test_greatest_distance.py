@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fastmetrics._core.inference.errors import ErrorEstimate, estimate_error
-from fastmetrics._core.inference.greatest_distance import corrected_distance, crossed_distance, distance_interval
+from fastmetrics._core.inference.greatest_distance import (
+    balanced_accuracy_interval,
+    best_value_interval,
+    corrected_distance,
+    crossed_distance,
+    distance_interval,
+)
 from fastmetrics._core.inference.intervals import find_interval
 from oracles.inference import distances as oracle
+from support.cases import each_case
 
 rows = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), max_size=25)
 
@@ -63,7 +70,29 @@ def test_bounds_few_units_and_no_error():
         (0.5, ErrorEstimate(0.0, 50.0, 60, 60)), (0.5, estimate_error(np.array([0.1]), 1)),
         (0.5, estimate_error(np.array([0.1, math.nan]), 2)),
     ):  # fmt: skip
-        assert distance_interval(distance, 0.3, error, 0.95) == find_interval(distance, error, "share", 0.95)
+        for interval in (distance_interval, best_value_interval, balanced_accuracy_interval):
+            assert interval(distance, 0.3, error, 0.95) == find_interval(distance, error, "share", 0.95)
+
+
+@each_case(
+    ("crossed", "center"),
+    [(0.58, 0.6 - 0.654 * 0.02), (0.3, 0.57), (0.61, 0.6), (math.nan, 0.6)],
+    ids=["by its bias", "by an error at most", "never upwards", "not without a crossed one"],
+)
+def test_a_best_value_moves(crossed, center):
+    error = ErrorEstimate(0.03, 50.0, 60, 60)
+    found, reach = best_value_interval(0.6, crossed, error, 0.95), stats.t.isf(0.025, 50) * 0.03
+    assert found.ends == pytest.approx((center - reach, center + reach))
+    assert found.reason == f"around {center:.4g}: the greatest value is biased upwards"
+    assert best_value_interval(0.99, crossed, error, 0.95).ends[1] == 1.0
+
+
+def test_a_best_balanced_accuracy_is_a_distance():
+    error = ErrorEstimate(0.015, 50.0, 60, 60)
+    of_distance = distance_interval(0.4, 0.35, error._replace(standard_error=0.03), 0.95)
+    found = balanced_accuracy_interval(0.7, 0.675, error, 0.95)
+    assert found.ends == pytest.approx(tuple((1 + end) / 2 for end in of_distance.ends))
+    assert found.reason == f"around {0.7 - 0.654 * 0.025:.4g}: the greatest value is biased upwards"
 
 
 def simulated(generator, shift, n_units):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics._core.exchange import range_exchange, range_reduction, threshold_sweep
+from oracles.inference.errors import error_by_leaving_out
 from support.cases import each_case
 from support.curve_cases import KINDS_AND_SHARES, make_case, ordering_infinities, weighted_scores
 from support.states.spilled_logs import MEMORY, counted, repeated, small_batches, tiny_memory
@@ -189,3 +190,40 @@ class TestAccumulators:
             low, high = result.interval
             assert low <= expected[result.metric][0] <= high
             assert high - low < 0.2, result
+
+
+def value_at(metric, log, threshold):
+    """The definition, from the counts at a threshold."""
+    chosen, click = log["p"] >= threshold, log["click"] == 1
+    tp, fp, p, n = (float(np.count_nonzero(own)) for own in (chosen & click, chosen & ~click, click, ~click))
+    chance = (tp + fp) * (p + n - tp - fp) * p * n
+    return {
+        "f1": 2 * tp / (p + tp + fp), "fbeta, beta=2": 5 * tp / (4 * p + tp + fp), "jaccard": tp / (p + fp),
+        "accuracy": (tp + n - fp) / (p + n), "balanced_accuracy": (tp / p + 1 - fp / n) / 2,
+        "youden": tp / p - fp / n, "gmean": np.sqrt(tp / p * (n - fp) / n), "mcc": (tp * n - fp * p) / np.sqrt(chance),
+    }[metric]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "metric", ["f1", "fbeta, beta=2", "jaccard", "accuracy", "balanced_accuracy", "youden", "gmean", "mcc"]
+)
+def test_the_error_of_a_best_threshold_is_that_at_the_threshold(metric):
+    rng = np.random.default_rng(5)
+    user = rng.integers(0, 80, 4_000)
+    rate = 1 / (1 + np.exp(1.5 - rng.normal(size=80)[user] - rng.normal(size=4_000)))
+    log = {
+        "user": user, "click": (rng.random(4_000) < rate).astype(np.int8),
+        "p": 1 / (1 + np.exp(-np.log(rate / (1 - rate)) - rng.normal(size=4_000))),
+    }  # fmt: skip
+    found = fm.evaluate(log, f"best_threshold(metric={metric})", label="click", score="p", unit="user", ci=0.95)
+    (one,) = found.results
+    threshold = one.coverage["threshold"]
+    assert one.value == pytest.approx(value_at(metric, log, threshold), rel=1e-12)
+    error = error_by_leaving_out(
+        lambda rows: value_at(metric, {name: own[rows] for name, own in log.items()}, threshold), user
+    )
+    assert one.standard_error == pytest.approx(error, rel=0.02)
+    center = float(one.coverage["interval"].split()[1].rstrip(":"))
+    assert one.ci_low < center < one.value
+    assert "biased upwards" in one.coverage["interval"]
+    assert "|method:linearized|" in one.signature
