@@ -59,6 +59,9 @@ def test_every_metric_has_an_interval_or_a_reason(cases):
         method = "linearized" if has_linearized(case.parsed) else "bootstrap"
         assert f"|method:{method}|" in one.signature, metric
         assert one.interval is not None or one.coverage["interval"], metric
+        if method == "bootstrap" and one.interval is not None:
+            reason = why_not_linearized(case.parsed).partition("because ")[2].partition(": ask")[0]
+            assert one.coverage["interval"] == f"by the bootstrap, because {reason}", metric
 
 
 def test_metrics_that_are_resampled_say_why():

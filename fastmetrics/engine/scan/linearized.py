@@ -63,10 +63,18 @@ def has_linearized(metric: Metric) -> bool:
 
 def why_not_linearized(metric: Metric) -> str:
     """Why a metric has no linearized intervals, and what to do."""
-    reason = "a quantile over groups moves by steps" if metric.group_stat is not None else metric.influence
-    if not isinstance(reason, str):
+    reason = reason_to_resample(metric)
+    if reason is None:
         return NO_LINEARIZED
     return f"the metric has no linearized interval, because {reason}: ask for ci_method='bootstrap'"
+
+
+def reason_to_resample(metric: Metric) -> str | None:
+    """Why units are resampled for a metric; None if its definition does not say."""
+    if metric.group_stat is not None:
+        is_share = metric.group_stat.name == "below"
+        return "groups are counted by their values" if is_share else "a quantile over groups moves by steps"
+    return metric.influence if isinstance(metric.influence, str) else None
 
 
 def adds_up(statistic: Any) -> bool:
@@ -184,7 +192,11 @@ class LinearizedIntervals(NamedTuple):
         if error is None:
             if self.others is None or metric.no_interval is not None:
                 return Interval(None, None, {"interval": metric.no_interval or why_not_linearized(metric)})
-            return self.others.interval(metric, output, slice_number, value)
+            found = self.others.interval(metric, output, slice_number, value)
+            reason = reason_to_resample(metric)
+            if found.bounds is None or reason is None:
+                return found
+            return found._replace(coverage=found.coverage | {"interval": f"by the bootstrap, because {reason}"})
         error = without_rounding(self.of_units(error, slice_number), SCALES[metric.scale].size_of(value.value))
         ends, reason = self.find(metric, (metric, output, slice_number), value.value, error)
         coverage = {"units": error.n_units, **({} if reason is None else {"interval": reason})}
