@@ -181,13 +181,71 @@ OF_NO_TOOL = {
     **dict.fromkeys(("pearsonr", "pearson_r", "pcc", "corr", "correlation", "pearson_correlation"), NO_CORRELATION),
     **dict.fromkeys(("kendalltau", "kendall_tau", "tau", "kendall_tau_b"), NO_CORRELATION),
 }
+H2O = {
+    "mean_per_class_error": "it is 1 - balanced accuracy; write 'balanced_accuracy', with prediction=",
+    "mean_per_class_accuracy": "write 'balanced_accuracy', with prediction=",
+    "mean_per_class_recall": "write 'balanced_accuracy', with prediction=",
+    "misclassification": ERROR_RATE,
+    "misclassification_rate": ERROR_RATE,
+    "mean_residual_deviance": "of the normal distribution it is 'mse'; 'tweedie_deviance' has others",
+    "lift_top_group": "its group is the first 1 % of rows: write 'lift@1%'",
+    "f0point5": "write 'fbeta(beta=0.5)'",
+}
+R_PACKAGES = {
+    "kap": "write 'kappa'",
+    "mn_log_loss": "write 'logloss', for several classes with probabilities= their columns",
+    "sens": "write 'recall'",
+    "spec": "write 'specificity'",
+    "bal_accuracy": "write 'balanced_accuracy'",
+    "j_index": "it is 2 * balanced accuracy - 1; write 'balanced_accuracy(adjusted=True)', with prediction=",
+    "gain_capture": "it is 2 * auc - 1; write 'auc'",
+    "brier_class": "write 'brier'",
+    "rsq": "it is the squared correlation; 'r2' is 1 - the share of the squared error",
+    "rsq_trad": "write 'r2'",
+    "mpe": "there is no mean percentage error; 'bias' is the mean error",
+    "msd": "it is the mean of label - prediction, and 'bias' that of prediction - label",
+    "poisson_log_loss": "it differs from the deviance by terms of the labels alone; write 'poisson_deviance'",
+    "roc_aunu": "write 'auc(multi_class=ovr)', with probabilities=",
+    "roc_aunp": "write 'auc(multi_class=ovr, average=weighted)', with probabilities=",
+    "roc": "the area under it is 'auc'; fm.roc_curve has its points",
+    "pos_pred_value": "write 'precision'",
+    "neg_pred_value": CLASS_ZERO,
+    **dict.fromkeys(("roc_auc_survival", "brier_survival", "concordance_survival"), "survival times have no metric"),
+}
+PLATFORMS = {
+    "mean_error": "the mean of prediction - label is 'bias'",
+    "abs_max_error": "write 'max_error'",
+    "abs_error_max": "write 'max_error'",
+    "fbeta@k": "of ranked lists there is the F1: write 'f1@10'",
+    "subset_accuracy": "it is the accuracy of sets of labels; write 'accuracy'",
+    "classification_accuracy": "write 'accuracy'",
+    "squared": "write 'mse'",
+    "logistic": "write 'logloss'",
+    "precision_at_target_recall": CURVE_POINT,
+    "wql": "the weighted quantile loss is over the sum of the labels; write 'pinball(alpha=0.9)'",
+    "nist_mt": "it is no metric of a log, but a function of texts: fm.corpus_nist",
+    "google_bleu": "it is of sentences, with the smaller of precision and recall, which no metric has",
+    **dict.fromkeys(("mase", "rmsse"), "there is no error over that of a naive forecast"),
+    "cer": "there is no error rate of characters",
+}
+RECOMMENDATION = {
+    "wauc": "users weighed by impressions are the default of 'gauc'",
+    "lauc": "the area of the first items of a list is 'auc@10'",
+    "exp_var": "write 'explained_variance'",
+    "ndcg_rendle2020": "relevant rows gain 1: write 'ndcg(gain=binary)@10'",
+    "mar": "there is no mean average recall",
+    "arp": "there is no measure of popularity",
+    "popularity_bias": "there is no measure of popularity",
+    "item_bias": "there is no measure of items over all lists",
+    **dict.fromkeys(("gini_index", "s_entropy", "s_recall", "coverage"), "there is no measure of items over all lists"),
+}
 TREC_EVAL = {
     "ndcg_cut": "it is one of a cutoff; write 'ndcg@10'",
     "map_cut": "it is one of a cutoff; write 'map(normalize=relevant)@10'",
 }
 
 for names in (
-    XGBOOST, LIGHTGBM, CATBOOST, KERAS, MLFLOW, TORCHREC, TORCHMETRICS, TFMA, SCIKIT_LEARN, SACREBLEU, TREC_EVAL,
-    OF_NO_TOOL,
+    XGBOOST, LIGHTGBM, CATBOOST, KERAS, MLFLOW, TORCHREC, TORCHMETRICS, TFMA, SCIKIT_LEARN, SACREBLEU, TREC_EVAL, H2O,
+    R_PACKAGES, PLATFORMS, RECOMMENDATION, OF_NO_TOOL,
 ):  # fmt: skip
     explain_names(names)

@@ -39,8 +39,13 @@ from fastmetrics._core.suggestions import MOST_SUGGESTED, ask_for, similar_words
 
 NEGATED = "neg_"  # begins the names of scikit-learn's scorers of losses
 # What names begin with that say which rows or which labels they are of, and not what is computed.
-OF_DATA = ("val", "valid", "validation", "train", "training", "test", "eval", "dev", "holdout")
+OF_DATA = (
+    "val", "valid", "validation", "train", "training", "test", "eval", "dev", "holdout", "best", "final", "epoch",
+)  # fmt: skip
 OF_CLASSES = ("multiclass", "multilabel", "multi", "sparse_categorical", "categorical", "sparse")
+OF_OBJECTIVES = ("minimize", "maximize")
+MEAN, GREATEST = "mean", "max"  # over classes in caret, and over thresholds in H2O
+OF_A_CLASS = "_by_label"
 # trec_eval writes recall_5, and the metric without a cutoff is one of classes. Of other such names it cannot be said.
 NUMBERED = ("recall",)
 USUAL_CUTOFF = "10"
@@ -69,7 +74,7 @@ def split_text(text: str) -> Spelling:
     if match is not None:
         name, inside, cutoff = match.groups()
         return Spelling(name, (inside,) if inside and inside.strip() else (), cutoff)
-    match = re.fullmatch(ANY_SPELLING, text)
+    match = re.fullmatch(ANY_SPELLING, text.strip().removesuffix("."))
     if match is None:
         raise ValueError(explain_syntax(text))
     name, inside, cutoff, level = match.groups()
@@ -83,8 +88,14 @@ def split_text(text: str) -> Spelling:
 
 def explain_syntax(text: object) -> str:
     advice = "write name, name(parameter=value) or name@10"
-    if isinstance(text, str) and (match := re.fullmatch(r"[^()'\"]+/([\w.@-]+)", text)):
-        advice = f"it is the value of a slice: write {match[1]!r}, and the columns of slices with by="
+    if isinstance(text, str) and (match := re.fullmatch(r"([^()'\"]+)/([\w.@-]+)", text)):
+        try:
+            resolve(match[2])
+        except ValueError as error:
+            return f"unknown metric {text!r}; {answer_of(str(error))}"
+        if match[1].rpartition("/")[2].strip("_") in OF_DATA:
+            return f"{text!r} is not a metric string; write {match[2]!r}, and evaluate the rows that it is of"
+        advice = f"it is the value of a slice: write {match[2]!r}, and the columns of slices with by="
     return f"{text!r} is not a metric string; {advice}"
 
 
@@ -238,7 +249,7 @@ def typed_cutoff(spelling: Spelling) -> str:
 
 def explain_unknown(typed: Spelling) -> str:
     """The error of a name that no metric has, or none with such a cutoff: it says what to type."""
-    for explain in (explain_cutoff, explain_options, explain_beginning, explain_function):
+    for explain in (explain_cutoff, explain_options, explain_beginning, explain_end, explain_function):
         found = explain(typed)
         if found is not None:
             return found
@@ -255,7 +266,8 @@ def explain_cutoff(typed: Spelling) -> str | None:
         if spelling.cutoff is None:
             return ask_for_cutoff(typed, name)
         if spelling.cutoff == ANY_CUTOFF:
-            return f"metric {show(typed)} takes no cutoff; write '{name}{inside_of(spelling)}'"
+            named = spelling._replace(options=tuple(option for option in spelling.options if "=" in option))
+            return f"metric {show(typed)} takes no cutoff; write '{name}{inside_of(named)}'"
         line = f"write '{name}{inside_of(spelling)}'"
         if any(fits(found[0], option) for option in SHARE_OPTIONS):
             line += f", or '{name}@{typed_cutoff(spelling)}%' for a share of the rows"
@@ -275,16 +287,27 @@ def explain_beginning(typed: Spelling) -> str | None:
         try:
             known = look_up(spelling.of(rest))
         except ValueError as error:
-            return f"unknown metric {show(typed)}: {str(error).partition(': ')[2]}"
+            return f"unknown metric {show(typed)}: {answer_of(str(error))}"
         if known is None:
+            for explain in (explain_cutoff, explain_beginning):
+                if (found := explain(spelling.of(rest))) is not None:
+                    return f"unknown metric {show(typed)}: {answer_of(found)}"
             continue
         spec, _, inside, cutoff = known
         options = inside if not inside or fits(spec, inside) else ""
+        if word == GREATEST and not fits(spec, "threshold=0.5"):
+            continue
+        if word == MEAN and not options and fits(spec, "average=macro") and not fits(spec, "multi_class=ovr"):
+            options = "average=macro"
         if word in OF_CLASSES and not options:
             options = next((own for own in ("average=macro", "multi_class=ovr") if fits(spec, own)), "")
         line = line_of(spec, spec.base_name, options, cutoff)
         if word == NEGATED.rstrip("_"):
             return f"unknown metric {show(typed)}: write {line} ({spec.direction}), which is not negated"
+        if word == GREATEST:
+            return f"unknown metric {show(typed)}: fm.metric_at_thresholds has {spec.base_name!r} at every threshold"
+        if word in (MEAN, *OF_OBJECTIVES):
+            return f"unknown metric {show(typed)}: write '{line}'"
         if word in OF_DATA:
             return f"unknown metric {show(typed)}: write '{line}', and evaluate the rows that it is of"
         columns = "prediction= for predicted classes, probabilities= for probabilities"
@@ -292,12 +315,30 @@ def explain_beginning(typed: Spelling) -> str | None:
     return None
 
 
+def answer_of(message: str) -> str:
+    """What an error says of a name, without the name."""
+    return re.split("[:;] ", message, maxsplit=1)[-1]
+
+
 def split_beginning(name: str) -> tuple[str, str]:
     """The word that a name begins with and should not, and the rest; empty if there is none."""
-    for word in (NEGATED.rstrip("_"), *OF_DATA, *OF_CLASSES):
-        if name.startswith(f"{word}_"):
-            return word, name.removeprefix(f"{word}_")
+    for word in (NEGATED.rstrip("_"), *OF_DATA, *OF_CLASSES, *OF_OBJECTIVES, MEAN, GREATEST):
+        if re.match(f"{word}[_:-]", name):
+            return word, name[len(word) + 1 :]
     return "", ""
+
+
+def explain_end(typed: Spelling) -> str | None:
+    """The error of a metric of every class: "precisionByLabel"."""
+    for spelling in other_spellings(typed):
+        name = spelling.name.lower()
+        try:
+            known = name.endswith(OF_A_CLASS) and look_up(spelling.of(name.removesuffix(OF_A_CLASS)))
+        except ValueError:
+            known = True
+        if known:
+            return f"unknown metric {show(typed)}: it is that of every class, which fm.classification_report has"
+    return None
 
 
 def explain_options(typed: Spelling) -> str | None:
@@ -333,7 +374,9 @@ def explain_function(typed: Spelling) -> str | None:
     for spelling in other_spellings(typed):
         if spelling.options != typed.options or spelling.cutoff != typed.cutoff:
             continue
-        for name in (spelling.name, f"{spelling.name}_score", f"{spelling.name}_loss"):
+        word, rest = split_beginning(spelling.name.lower())
+        own = rest if word in OF_CLASSES else spelling.name.removesuffix("_index")
+        for name in (own, f"{own}_score", f"{own}_loss"):
             if key_of(name) in functions:
                 function = f"fm.{functions[key_of(name)]}"
                 return f"unknown metric {show(typed)}: it is no metric of a log, but a function of arrays: {function}"

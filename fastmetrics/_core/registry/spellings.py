@@ -78,10 +78,10 @@ def snake_case(spelling: Spelling) -> Iterator[Spelling]:
 
 
 def with_cutoff(spelling: Spelling) -> Iterator[Spelling]:
-    """ "recall_at_10", "recall.10", "recall_10" and "recall10" are "recall@10"; a cut is trec_eval's."""
+    """ "recall_at_10", "recall_top_10", "recall.10", "recall_10", "recall10" are "recall@10"; a cut is trec_eval's."""
     if spelling.cutoff is not None:
         return
-    match = re.fullmatch(r"(.*?\w)(_at_|_cut[_.])([0-9]+)", spelling.name, re.IGNORECASE)
+    match = re.fullmatch(r"(.*?\w)(_at_|_top_|_at_top_|_cut[_.])([0-9]+)", spelling.name, re.IGNORECASE)
     match = match or re.fullmatch(r"(.*?[a-z])(_?\.|_)?([0-9]+)", spelling.name, re.IGNORECASE)
     if match is not None:
         name, between, number = match.groups()
@@ -90,8 +90,8 @@ def with_cutoff(spelling: Spelling) -> Iterator[Spelling]:
 
 
 def with_any_cutoff(spelling: Spelling) -> Iterator[Spelling]:
-    """ "ndcg_at_k@10" is "ndcg@10", and "ndcg_at_k" lacks its cutoff."""
-    match = re.fullmatch(r"(.+)_at(_k)?", spelling.name.lower())
+    """ "ndcg_at_k@10" is "ndcg@10", and "ndcg_at_k" and "ndcg_top_k" lack their cutoff."""
+    match = re.fullmatch(r"(.+)_(?:at|top)(_k)?", spelling.name.lower())
     if match is not None:
         yield spelling.of(match[1])._replace(cutoff=spelling.cutoff or ANY_CUTOFF)
 
@@ -134,10 +134,12 @@ def with_average(spelling: Spelling) -> Iterator[Spelling]:
 
 
 def without_optional_words(spelling: Spelling) -> Iterator[Spelling]:
-    """ "binary_f1" is "f1", "retrieval_map" and "map_score" are "map"."""
+    """ "binary_f1" and "f1_binary" are "f1", "retrieval_map" and "map_score" are "map"."""
     name = spelling.name.lower()
     if name.startswith(OF_TWO_CLASSES):
         yield spelling.of(name.removeprefix(OF_TWO_CLASSES))
+    if name.endswith("_binary"):
+        yield spelling.of(name.removesuffix("_binary"))
     if name.startswith(OF_GROUPS):
         yield spelling.of(name.removeprefix(OF_GROUPS))._replace(of_groups=True)
     if name.endswith("_score"):

@@ -201,7 +201,7 @@ def accuracy(cells: ThresholdCells) -> ThresholdRatio:
 
 @threshold_metric(
     "precision", precision_score, "no row predicted positive",
-    aliases=("precision_score", "ppv", "positive_predictive_value"),
+    aliases=("precision_score", "prec", "ppv", "positive_predictive_value"),
 )  # fmt: skip
 def precision(cells: ThresholdCells) -> ThresholdRatio:
     """The share of positive rows among those predicted positive."""
@@ -219,7 +219,8 @@ def recall(cells: ThresholdCells) -> ThresholdRatio:
 
 
 @threshold_metric(
-    "f1", f1_score, "neither a positive row nor one predicted positive", aliases=("f1_score", "dice", "dice_score")
+    "f1", f1_score, "neither a positive row nor one predicted positive",
+    aliases=("f1_score", "f1_measure", "f_measure", "f_meas", "dice", "dice_score"),
 )
 def f1(cells: ThresholdCells) -> ThresholdRatio:
     """The harmonic mean of precision and recall."""

@@ -457,7 +457,7 @@ def check_optional_max_fpr(max_fpr: Any) -> None:
         "delong", lambda max_fpr: (Placements(),) if is_whole(max_fpr) else (), find_interval, compare_areas
     ),
     variants=("auc(max_fpr=0.1)", "auc(max_fpr=1)"),
-    aliases=("roc_auc_score", "roc_auc", "auc_roc", "auroc"),
+    aliases=("roc_auc_score", "roc_auc", "auc_roc", "auroc", "area_under_roc", "area_under_roc_curve"),
     near_names={
         "gini": "the Gini coefficient of scores is 2 * auc - 1; 'auc' is not rescaled",
         "gini_coefficient": "the Gini coefficient of scores is 2 * auc - 1; 'auc' is not rescaled",

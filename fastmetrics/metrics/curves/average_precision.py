@@ -291,7 +291,9 @@ def precision_influence(masses: ClassMasses) -> np.ndarray:
     function=average_precision_score,
     undefined="no positive row",
     aliases=("average_precision_score", "average_precision", "avg_precision"),
-    near_names=dict.fromkeys(("pr_auc", "auc_pr", "auprc", "auc_prc", "prauc"), TRAPEZOIDS),
+    near_names=dict.fromkeys(
+        ("pr_auc", "auc_pr", "auprc", "auc_prc", "prauc", "area_under_pr", "area_under_pr_curve"), TRAPEZOIDS
+    ),
 )
 def finalize_precisions(parameters: dict[str, Any], state: Precisions) -> Value:
     """Average precision: the mean, over positives, of the precision at their score."""

@@ -203,12 +203,12 @@ def many_gaucs(parameters: dict[str, Any], states: ManySums) -> np.ndarray:
         "gauc(stat=p10)",
         "gauc(stat=below, at=0.5)",
     ),
-    aliases=("gauc_score", "group_auc"),
+    aliases=("gauc_score",),
     option_aliases={"grouped_auc": "weight=uniform, single_class=half"},  # TorchRec's
-    near_names={
-        "uauc": "where every user counts the same, write gauc(weight=uniform); 'gauc' weighs users by impressions",
-        "user_auc": "where every user counts the same, write gauc(weight=uniform); 'gauc' weighs users by impressions",
-    },
+    near_names=dict.fromkeys(
+        ("uauc", "user_auc", "group_auc", "mean_auc"),
+        "where every user counts the same, write gauc(weight=uniform); 'gauc' weighs users by impressions",
+    ),
     many=many_gaucs,
 )
 def finalize_gauc(parameters: dict[str, Any], state: Sums) -> Value:

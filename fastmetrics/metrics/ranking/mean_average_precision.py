@@ -34,7 +34,7 @@ def mean_average_precision(
     aliases=("mean_average_precision",),
     option_aliases={"map_cut@k": "normalize=relevant"},
     near_names=dict.fromkeys(
-        ("ap@k", "average_precision@k"),
+        ("ap@k", "average_precision@k", "avg_precision@k"),
         "its mean over groups is 'map@10'; 'ap' without a cutoff is the average precision of all rows together",
     ),
 )

@@ -1,48 +1,8 @@
-"""Every name that other tools have for a metric: the metric string that it means, or what the error says to type.
+"""Every name that other tools have for a metric, and how it is read: `names_of_answers` has the kinds of answers."""
 
-A text is the metric string that the name means. `Line` is a refusal whose text holds a line to type; the number of the
-tool is another one. `NONE` is a number that the library does not have: the error names no metric.
-"""
+from core.registry.names_of_answers import NONE, Line, Shared, bits, one_less, percent, sum_of_rows
+from core.registry.names_of_platforms import PLATFORMS
 
-import math
-from collections.abc import Callable
-from typing import NamedTuple
-
-
-class Line(NamedTuple):
-    """A line that an error says to type: a metric string, or a function ("fm.name")."""
-
-    text: str
-
-
-class Shared(NamedTuple):
-    """A name that is also ours, or another tool's, and of another number in this tool.
-
-    It is accepted as `text`; the tool's number is `of` the value of `line`, or of no line where that is None.
-    """
-
-    text: str
-    line: str | None
-    of: Callable[[float], float] = lambda value: value
-
-
-def percent(value: float) -> float:
-    return 100 * value
-
-
-def one_less(value: float) -> float:
-    return 1 - value
-
-
-def bits(value: float) -> float:
-    return value / math.log(2)
-
-
-def sum_of_rows(value: float) -> float:
-    return 160 * value
-
-
-NONE = None
 OTHER_TREC = (
     "gm_map", "infAP", "11pt_avg", "set_P", "set_recall", "set_relative_P", "set_map", "set_F", "num_ret", "num_rel",
     "num_rel_ret", "num_nonrel_judged_ret", "num_q", "runid", "Rndcg", "ndcg_rel", "G", "binG", "utility",
@@ -318,5 +278,5 @@ TYPED = {
 TOOLS = {
     "scikit-learn": SCIKIT_LEARN, "XGBoost": XGBOOST, "LightGBM": LIGHTGBM, "CatBoost": CATBOOST, "Keras": KERAS,
     "MLflow": MLFLOW, "TorchRec": TORCHREC, "torchmetrics": TORCHMETRICS, "TFMA": TFMA, "trec_eval": TREC_EVAL,
-    "ranx": RANX, "typed": TYPED,
+    "ranx": RANX, "typed": TYPED, **PLATFORMS,
 }  # fmt: skip

@@ -32,6 +32,7 @@ COLUMNS = {
     "numbers": {"label": "amount", "score": "forecast"},
     "grades": {"label": "grade", "score": "score", "group": "group"},
     "lists": {"label": "label", "score": "score", "group": "group"},
+    "kinds": {"label": "kind", "prediction": "predicted"},
     "clusters": {"label": "kind", "score": "predicted"},
 }
 # Names that the kinds of their tool do not need: other spellings of a name that is compared, of the same class.
@@ -55,8 +56,8 @@ def ours(kind, line):
     if kind == "texts":
         (value,) = fm.evaluate(FROZEN["texts"], line, label="references", score="hypotheses").to_metrics().values()
         return value
-    (value,) = fm.evaluate(LOG, line, weight=weight, **COLUMNS[kind]).to_metrics().values()
-    return value
+    (result,) = fm.evaluate(LOG, line, weight=weight, **COLUMNS[kind])
+    return result.value
 
 
 @each_case(("tool", "kind", "name", "value"), EVERY_NUMBER)

@@ -128,6 +128,26 @@ def test_short_names_need_a_short_distance(name):
     assert "did you mean" not in refusal(name)
 
 
+PARTS = st.sampled_from(["", "_", "-", " "])
+CASES = st.sampled_from([str, str.upper, str.lower, str.title])
+
+
+@given(st.sampled_from(["1", "2", "L", "Lsum"]), PARTS, PARTS, CASES, st.sampled_from(["", "f", "f1", "fmeasure"]))
+def test_rouge_has_one_meaning(part, between, then, case, figure):
+    """The number of rouge-score's `rouge1`, py-rouge's "rouge-1" and of others is a type, in whatever spelling."""
+    name = f"rouge{between}{part}" + (f"{then or '_'}{figure}" if figure else "")
+    assert forms(case(name)) == forms(f"rouge{part}")
+    assert "fm.rouge_score" in refusal(f"rouge{between}{part}_recall")
+
+
+@given(st.integers(1, 9), st.sampled_from(["", "_", "-", "@", ".", "_at_"]), CASES)
+def test_orders_of_bleu_are_options(order, between, case):
+    """COCO's "Bleu_4" and others count sequences of up to n words: never a cutoff."""
+    message = refusal(case("bleu") + f"{between}{order}")
+    assert f"'bleu(max_order={order})'" in message
+    parse(f"bleu(max_order={order})", MODEL_ROLES)
+
+
 @each_case(
     "text",
     sorted(

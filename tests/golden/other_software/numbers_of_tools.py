@@ -249,6 +249,41 @@ def torchrec(log):
     return found
 
 
+def spark(log):
+    from pyspark.ml.evaluation import BinaryClassificationEvaluator, MulticlassClassificationEvaluator
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.mllib.evaluation import RankingMetrics, RegressionMetrics
+    from pyspark.sql import SparkSession
+    from pyspark.sql.functions import array, col
+
+    session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    rows = zip(*(log[name].tolist() for name in ("kind", "predicted", "label", "score")), strict=True)
+    frame = session.createDataFrame(list(rows), ["kind", "predicted", "label", "score"])
+    for name in ("kind", "predicted", "label"):
+        frame = frame.withColumn(name, col(name).cast("double"))
+    frame = frame.withColumn("probability", array_to_vector(array(1 - col("score"), col("score"))))
+    found = {kind: {} for kind in ("kinds", "binary", "numbers", "recommendations")}
+    names = "f1 accuracy weightedPrecision weightedRecall weightedTruePositiveRate weightedFMeasure hammingLoss"
+    for name in names.split():
+        evaluator = MulticlassClassificationEvaluator(labelCol="kind", predictionCol="predicted", metricName=name)
+        found["kinds"][name] = evaluator.evaluate(frame)
+    evaluator = MulticlassClassificationEvaluator(labelCol="label", predictionCol="label", metricName="logLoss")
+    found["binary"]["logLoss"] = evaluator.evaluate(frame)
+    evaluator = BinaryClassificationEvaluator(labelCol="label", rawPredictionCol="score", metricName="areaUnderROC")
+    found["binary"]["areaUnderROC"] = evaluator.evaluate(frame)
+    pairs = zip(log["forecast"].tolist(), log["amount"].tolist(), strict=True)
+    numbers = RegressionMetrics(session.sparkContext.parallelize(list(pairs)))
+    names = "explainedVariance meanAbsoluteError meanSquaredError rootMeanSquaredError r2"
+    for name in names.split():
+        found["numbers"][name] = getattr(numbers, name)
+    found["numbers"] |= {"rmse": numbers.rootMeanSquaredError, "mse": numbers.meanSquaredError}
+    found["numbers"] |= {"mae": numbers.meanAbsoluteError}
+    lists = session.sparkContext.parallelize(list(zip(RECOMMENDED, RELEVANT, strict=True)))
+    found["recommendations"]["meanAveragePrecision"] = RankingMetrics(lists).meanAveragePrecision
+    session.stop()
+    return found
+
+
 def mlflow(log):
     import mlflow.metrics
     import pandas as pd
@@ -315,7 +350,7 @@ TOOLS = {
     "MLflow": (mlflow, "mlflow-skinny", 1e-12),
     "TorchRec": (torchrec, "torchrec", 1e-6), "torchmetrics": (torchmetrics, "torchmetrics", 1e-6),
     "XGBoost": (xgboost, "xgboost-cpu", 1e-5), "LightGBM": (lightgbm, "lightgbm", 1e-6),
-    "TFMA": (tfma, "tensorflow-model-analysis", 1e-6),
+    "Spark": (spark, "pyspark", 1e-12), "TFMA": (tfma, "tensorflow-model-analysis", 1e-6),
 }  # fmt: skip
 
 
