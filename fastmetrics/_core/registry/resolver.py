@@ -333,10 +333,10 @@ def explain_end(typed: Spelling) -> str | None:
     for spelling in other_spellings(typed):
         name = spelling.name.lower()
         try:
-            known = name.endswith(OF_A_CLASS) and look_up(spelling.of(name.removesuffix(OF_A_CLASS)))
+            is_known = name.endswith(OF_A_CLASS) and look_up(spelling.of(name.removesuffix(OF_A_CLASS))) is not None
         except ValueError:
-            known = True
-        if known:
+            is_known = True
+        if is_known:
             return f"unknown metric {show(typed)}: it is that of every class, which fm.classification_report has"
     return None
 
