@@ -32,6 +32,7 @@ from fastmetrics._core.tables.group_tables import GroupTableStatistic
 from fastmetrics._kernels.resampling import poisson_weights, segment_sums
 
 STATE_BYTES = 1 << 23  # of states of unit buckets that are made at a time
+FINALIZED_BYTES = 1 << 21  # of states that are finalized at a time, in cache
 SPARE_ROWS = 4  # of sums, for integers that are not zero in later rows
 MOST_SLICE_ENTRIES = 1 << 21  # of all slices together
 LEAST_ENTRIES = 1 << 8  # of a slice
@@ -125,7 +126,7 @@ class AdditiveReplicates:
     @property
     def step(self) -> int:
         """How many states of few limbs fit the memory that may be taken for them."""
-        return max(1, STATE_BYTES // (8 * max(1, self.sums.shape[0])))
+        return max(1, FINALIZED_BYTES // (8 * max(1, self.sums.shape[0])))
 
     def integers(self, columns: np.ndarray) -> np.ndarray:
         """Some integers of the state of every replicate: a row for each replicate."""

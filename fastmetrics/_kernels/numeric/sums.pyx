@@ -49,7 +49,7 @@ cdef extern from "numeric/double_double_sums.h":
 
 cdef enum:
     PARTS = 3
-    AHEAD = 16  # rows whose windows are fetched ahead: they are anywhere
+    AHEAD = 64  # rows whose windows are fetched ahead: they are anywhere
 cdef double UNIT = 2.0 ** -53     # the relative error of one rounding
 cdef double LEAST = 2.0 ** -800   # the errors of smaller products and quotients may underflow
 cdef double MOST = 2.0 ** 900
@@ -298,6 +298,8 @@ def count_by_number(const int32_t[::1] numbers, const uint16_t[::1] cells or Non
                 first[numbers[i] * n_counts] += 1
         else:
             for i in range(numbers.shape[0]):
+                if i + AHEAD < numbers.shape[0]:
+                    prefetch(first + numbers[i + AHEAD] * n_counts + cells[i + AHEAD])
                 first[numbers[i] * n_counts + cells[i]] += 1
 
 
@@ -313,6 +315,8 @@ def count_labels_by_number(const int32_t[::1] numbers, const uint8_t[::1] labels
     need_below(b"numbers", &numbers[0], numbers.shape[0], counts.shape[0])
     with nogil:
         for i in range(numbers.shape[0]):
+            if i + AHEAD < numbers.shape[0]:
+                prefetch(&counts[0, 0] + numbers[i + AHEAD] * n_counts)
             own = &counts[0, 0] + numbers[i] * n_counts
             own[0] += 1
             own[1] += labels[i]

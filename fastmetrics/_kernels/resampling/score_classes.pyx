@@ -11,7 +11,7 @@ cdef extern from "resampling/prefetch.h":
 FIRST_BITS = 16  # of a key, which say the first class
 
 cdef enum:
-    AHEAD = 16  # rows whose places in tables and sums are fetched ahead: they are anywhere
+    AHEAD = 64  # rows whose places in tables and sums are fetched ahead: they are anywhere
 
 
 def first_classes(const score_t[::1] scores, int32_t[::1] classes):

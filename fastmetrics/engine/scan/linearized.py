@@ -47,7 +47,7 @@ from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import FinalStates, ProgressCounter
 from fastmetrics.engine.scan.slice_entries import EntryStates, entries_of_slices
 
-ENTRIES_AT_A_TIME = 1 << 18  # of slices whose values are found together
+ENTRIES_AT_A_TIME = 1 << 16  # of slices whose values are found together, in cache
 BIASED = "the value is too high on average, and no interval corrects that for many looks: ask for another ci_method"
 NO_LINEARIZED = "the metric has no linearized interval: ask for ci_method='bootstrap'"
 
