@@ -52,7 +52,7 @@ def tables(nested) -> tuple[pa.Table, pa.Table]:
 
 
 def values(run: object, qrels: object, **options: object) -> tuple[float, ...]:
-    return tuple(fm.evaluate_ranking(qrels, run, METRICS, **options).values.values())
+    return tuple(fm.evaluate_ranking(qrels, run, METRICS, **options).values())
 
 
 def pytrec_values(run: Nested, qrels: dict[str, dict[str, int]]) -> tuple[float, ...]:
@@ -116,4 +116,4 @@ def test_recommendations(timing):
     recommended = random.permuted(np.tile(np.arange(200), (QUERIES, 1)), axis=1)[:, :ITEMS]
     relevant = [set(items.tolist()) for items in random.integers(0, 200, (QUERIES, JUDGED))]
     work = "`evaluate_recommendations`, 20k users, an array of 100 ids each against sets: ndcg@10, map, mrr"
-    timing.measure(work, lambda: fm.evaluate_recommendations(relevant, recommended, METRICS).values)
+    timing.measure(work, lambda: fm.evaluate_recommendations(relevant, recommended, METRICS))

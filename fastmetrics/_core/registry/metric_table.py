@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, ValuesView
+from collections.abc import Iterator
 
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.kinds import MODEL_ROLES
@@ -59,10 +59,6 @@ class MetricTable(NamedValues[MetricSpec]):
     def rows(self) -> tuple[TableRow, ...]:
         """A record for every metric: named tuples of the columns of `to_arrow`, as other tables iterate."""
         return tuple(super().__iter__())
-
-    def values(self) -> ValuesView[MetricSpec]:
-        """The entries, in the order of the names."""
-        return self._entries.values()
 
     def __getitem__(self, name: str) -> MetricSpec:
         refuse_place(name, type(self).__name__)

@@ -9,13 +9,13 @@ import numpy as np
 
 from fastmetrics._core.results.json_results import as_json_value
 from fastmetrics._core.results.table_columns import TableColumn, python_values
-from fastmetrics._core.results.table_rows import Tabular, refuse_place
+from fastmetrics._core.results.table_rows import ReadByName, refuse_place
 from fastmetrics._core.upper_layers import render
 
 MAX_LISTED_ROWS = 10
 
 
-class ColumnTable(Tabular):
+class ColumnTable(ReadByName[np.ndarray]):
     """Columns by name: ``table["auc"]`` is one, ``dict(table)`` has all; `len` and iteration are those of the rows."""
 
     __slots__ = ("columns",)
@@ -23,10 +23,10 @@ class ColumnTable(Tabular):
     def __init__(self, columns: dict[str, np.ndarray]) -> None:
         self.columns = columns
 
-    def __getattr__(self, name: str) -> np.ndarray:
+    def __getattr__(self, name: str) -> Any:
         if name != "columns" and name in self.columns:
             return self.columns[name]
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return super().__getattr__(name)
 
     def __getitem__(self, column: str) -> np.ndarray:
         refuse_place(column, type(self).__name__)

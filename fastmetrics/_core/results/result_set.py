@@ -16,7 +16,7 @@ from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.results.json_results import as_json_value, read_document, restored
-from fastmetrics._core.results.table_rows import TableRow, Tabular, refuse_place, row_class
+from fastmetrics._core.results.table_rows import ReadByName, TableRow, refuse_place, row_class
 from fastmetrics._core.upper_layers import ENTRY_POINTS, load, render
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def make_item_row(fields: tuple[str, ...], cells: tuple[Any, ...], item: Any) ->
     return row.of(item)
 
 
-class ResultSet(Immutable, Tabular, Generic[Item]):
+class ResultSet(Immutable, ReadByName[Any], Generic[Item]):
     """An immutable sequence of items that prints itself as text, as JSON and in notebooks."""
 
     __slots__ = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Sequence
+from collections.abc import Collection, ItemsView, Iterator, KeysView, Sequence, ValuesView
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -16,6 +16,7 @@ from fastmetrics._core.results.table_columns import (
     polars_frame,
     python_values,
 )
+from fastmetrics._core.results.unknown_attributes import answer_to_attribute
 from fastmetrics._core.upper_layers import render
 
 if TYPE_CHECKING:
@@ -94,6 +95,9 @@ class Tabular:
     def _table_columns(self) -> list[TableColumn]:
         """The columns of all tables that are made of the result."""
         raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(answer_to_attribute(self, name))
 
     def _caller(self, method: str) -> str:
         return f"{type(self).__name__}.{method}"
@@ -199,7 +203,38 @@ def refuse_place(key: object, result: str) -> None:
     raise TypeError(f"a {result} is read by names, not by places; list(...)[{typed}] reads by places")
 
 
-class NamedValues(Tabular, Generic[Named]):
+class ReadByName(Tabular, Generic[Named]):
+    """A table with names that lead to values, as a dict has them; iteration gives the rows, not the names."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: Any) -> Named:
+        raise NotImplementedError
+
+    def __contains__(self, name: object) -> bool:
+        raise NotImplementedError
+
+    def keys(self) -> Collection[Any]:
+        """The names: ``dict(result)`` has their values."""
+        raise NotImplementedError
+
+    @answers_unknown
+    def items(self) -> ItemsView[Any, Named]:
+        """The names with their values."""
+        return {name: self[name] for name in self.keys()}.items()
+
+    @answers_unknown
+    def values(self) -> ValuesView[Named]:
+        """The values of the names."""
+        return {name: self[name] for name in self.keys()}.values()
+
+    @answers_unknown
+    def get(self, name: Any, default: Any = None) -> Any:
+        """The value of a name, or `default`."""
+        return self[name] if name in self else default  # noqa: SIM401 - this is it
+
+
+class NamedValues(ReadByName[Named]):
     """A table whose first column has names that lead to values: ``result[name]``, ``dict(result)``."""
 
     __slots__ = ()
@@ -224,7 +259,3 @@ class NamedValues(Tabular, Generic[Named]):
     def keys(self) -> KeysView[Any]:
         """The names: ``dict(result)`` has their values."""
         return self._named().keys()
-
-    def items(self) -> ItemsView[Any, Named]:
-        """The names with their values."""
-        return self._named().items()

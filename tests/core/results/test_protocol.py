@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import pickle
+import re
 
 import duckdb
 import numpy as np
@@ -180,8 +181,37 @@ def test_names_lead_to_values(result):
     assert "no such name" not in result
     with pytest.raises(KeyError, match="no such name"):
         result["no such name"]
+    assert [name for name, _ in result.items()] == keys
+    assert [*map(plain_or_array, result.values())] == [*map(plain_or_array, values.values())]
+    assert result.get("no such name") is None
+    assert result.get("no such name", 7) == 7
+    assert plain_or_array(result.get(keys[0])) == plain_or_array(values[keys[0]])
     if isinstance(result, NamedValues):
         assert len(keys) == len(result)
+
+
+def plain_or_array(value):
+    return [plain(cell) for cell in value.tolist()] if isinstance(value, np.ndarray) else plain(value)
+
+
+ATTRIBUTES = [("to_dataframe", "to_pandas"), ("df", "to_pandas"), ("to_table", "to_arrow"), ("to_csvs", "to_csv")]
+
+
+@pytest.mark.parametrize(("attribute", "typed"), ATTRIBUTES)
+def test_unknown_attributes_are_answered(result, attribute, typed):
+    with pytest.raises(AttributeError, match=rf"has no attribute '{attribute}'; did you mean {typed}\(\)"):
+        getattr(result, attribute)
+    with pytest.raises(AttributeError, match=r"has no attribute '_repr_latex_'$"):
+        result._repr_latex_  # noqa: B018
+
+
+def test_attributes_of_reports_that_are_names_of_metrics_or_of_other_methods():
+    report = fm.evaluate(LOG, "auc,logloss", **OPTIONS, by="channel")
+    answers = {"auc": "['auc']", "roc_auc": "['roc_auc']", "slice": "slices", "metrics": "to_metrics()"}
+    for name, typed in answers.items():
+        with pytest.raises(AttributeError, match=rf"no attribute '{name}'; did you mean {re.escape(typed)}"):
+            getattr(report, name)
+    assert not hasattr(report, "shape")
 
 
 def test_equal_after_pickles_and_copies(name, result, tmp_path):

@@ -253,7 +253,7 @@ class TestResult:
         names += [f"mar_{each}" for each in (1, 10, 100, "small", "medium", "large")]
         assert list(result.keys()) == names
         np.testing.assert_array_equal([result[name] for name in names], result.stats)
-        assert result.map_50 == result["map_50"] == result.values["map_50"]
+        assert result.map_50 == result["map_50"] == dict(result)["map_50"]
         assert len(result) == 12
 
     def test_unknown_names(self, result):
@@ -284,7 +284,7 @@ class TestResult:
     def test_undefined_values_are_named(self, result):
         assert np.isnan(result.map_large)
         assert "9216" in result.undefined["map_large"]
-        assert set(result.undefined) == {name for name, value in result.values.items() if np.isnan(value)}
+        assert set(result.undefined) == {name for name, value in result.items() if np.isnan(value)}
 
     def test_no_object_counts(self):
         truth = make_truth([1], [1, 2])
@@ -321,13 +321,13 @@ class TestResult:
     def test_other_areas(self):
         data = generate(3)
         result = coco_map(*data, area_ranges={"all": (0, 1e10), "tiny": (0, 400)})
-        assert list(result.values)[3] == "map_tiny"
+        assert list(result.keys())[3] == "map_tiny"
         assert result.map == coco_map(*data).map
         assert np.isnan(result.stats[3])
 
     def test_to_dict_has_plain_types(self, result):
         plain = result.to_dict()
-        assert plain["values"] == result.values
+        assert plain["values"] == dict(result)
         assert plain["signature"].startswith("coco_map|iou_type:bbox|iou:0.5,")
         assert type(plain["per_class"]["ap"][0]) is float
 

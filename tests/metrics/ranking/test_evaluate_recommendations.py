@@ -30,7 +30,7 @@ def test_a_list_is_a_run_of_descending_scores(case):
     # A query without a judgment would be left out. One more judged item that is not relevant changes no value.
     nothing = 99 if all(isinstance(item, int) for items in (*lists, *truth) for item in items) else "item 99"
     other = fm.evaluate_ranking({user: grades | {nothing: 0} for user, grades in enumerate(truth)}, run, METRICS)
-    assert ours.values == other.values
+    assert dict(ours) == dict(other)
     for name in (*METRICS, "n", "n_relevant"):
         np.testing.assert_array_equal(ours.per_query[name], other.per_query[name])
     assert (ours.per_query["user"].tolist(), ours.coverage["users"]) == (list(range(len(lists))), len(lists))
@@ -66,7 +66,7 @@ def csr(sets):
 def test_every_kind_of_truth_gives_the_same(truth):
     ours = fm.evaluate_recommendations(truth, LISTS, METRICS)
     expected = fm.evaluate_recommendations(SETS, LISTS, METRICS)
-    assert (ours.values, ours["hr@1"]) == (expected.values, 0.25)
+    assert (dict(ours), ours["hr@1"]) == (dict(expected), 0.25)
     assert (ours["mrr"], ours.coverage) == (pytest.approx((0.5 + 1) / 4), expected.coverage)
     assert (ours.coverage["users_empty"], ours.coverage["users_without_relevant"]) == (1, 1)
 
@@ -82,8 +82,8 @@ def test_sparse_matrices_have_their_data_as_grades(make):
     if make == "csc_array":
         assert_raises(ValueError, r"format 'csc': use .tocsr\(\)", fm.evaluate_recommendations, matrix, LISTS, METRICS)
         matrix = matrix.tocsr()
-    assert fm.evaluate_recommendations(matrix, LISTS, METRICS).values == (
-        fm.evaluate_recommendations(truth, LISTS, METRICS).values
+    assert dict(fm.evaluate_recommendations(matrix, LISTS, METRICS)) == dict(
+        fm.evaluate_recommendations(truth, LISTS, METRICS)
     )
 
 
@@ -100,7 +100,7 @@ def test_sparse_matrices_have_their_data_as_grades(make):
 def test_arrays_with_padding(matrix, padding):
     truth = [set(map(str, items)) for items in SETS] if isinstance(padding, str) else SETS
     ours = fm.evaluate_recommendations(truth, matrix, METRICS, padding=padding)
-    assert ours.values == fm.evaluate_recommendations(SETS, LISTS, METRICS).values
+    assert dict(ours) == dict(fm.evaluate_recommendations(SETS, LISTS, METRICS))
     assert ours.per_query["n"].tolist() == [3, 1, 0, 2]
 
 
@@ -115,7 +115,7 @@ def test_weights_and_policies():
     by_user = fm.evaluate_recommendations(SETS, LISTS, "mrr", sample_weight=[3, 1, 1, 5])
     assert by_user["mrr"] == pytest.approx((3 * 0.5 + 1) / 10)
     named = fm.evaluate_recommendations(SETS, LISTS, "mrr", sample_weight=dict(enumerate([3, 1, 1, 5])))
-    assert named.values == by_user.values
+    assert dict(named) == dict(by_user)
     assert fm.evaluate_recommendations(SETS, LISTS, "mrr", empty="skip")["mrr"] == pytest.approx(1.5 / 3)
     assert fm.evaluate_recommendations([{1: 1, 2: 3}], [[1, 2]], "hr@1", relevance_level=2)["hr@1"] == 0
     assert_raises(
@@ -128,7 +128,7 @@ def test_weights_and_policies():
 
 def test_all_lists_are_empty():
     ours = fm.evaluate_recommendations([{"a"}, set()], [[], []], ["mrr", "ndcg@5", "recall@5"])
-    assert set(ours.values.values()) == {0.0}
+    assert set(ours.values()) == {0.0}
     assert fm.evaluate_recommendations([[], []], [["a"], []], "mrr")["mrr"] == 0
     assert fm.evaluate_recommendations([[], []], [[], []], "mrr")["mrr"] == 0
 

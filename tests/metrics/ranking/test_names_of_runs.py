@@ -19,7 +19,7 @@ SPELLINGS = {
 
 
 def by_evaluate_ranking(metrics):
-    return fm.evaluate_ranking(run=RUN, qrels=QRELS, metrics=metrics).values
+    return dict(fm.evaluate_ranking(run=RUN, qrels=QRELS, metrics=metrics))
 
 
 def by_compare_runs(metrics):
@@ -30,7 +30,7 @@ def by_compare_runs(metrics):
 def by_recommendations(metrics):
     recommended = [sorted(own, key=own.get, reverse=True) for own in RUN.values()]
     relevant = [[item for item, grade in own.items() if grade] for own in QRELS.values()]
-    return fm.evaluate_recommendations(relevant, recommended, metrics).values
+    return dict(fm.evaluate_recommendations(relevant, recommended, metrics))
 
 
 def by_group(metrics):
@@ -114,7 +114,7 @@ def test_a_metric_of_all_rows_is_answered_with_that_of_lists(name, line):
 
 def test_options_that_a_name_means_are_those_of_its_string():
     metrics = ["p@2", "p(relevance_level=1)@2", "p.relevance_level_1_at_2"]
-    values = fm.evaluate_ranking(run=RUN, qrels=QRELS, metrics=metrics, relevance_level=2).values
+    values = dict(fm.evaluate_ranking(run=RUN, qrels=QRELS, metrics=metrics, relevance_level=2))
     assert values["p@2"] != values["p(relevance_level=1)@2"] == values["p.relevance_level_1_at_2"]
 
 

@@ -62,11 +62,11 @@ def test_queries_without_a_relevant_item():
 def test_options_in_a_string_override_those_of_the_call():
     run, qrels = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 2}}
     ours = fm.evaluate_ranking(qrels, run, ["mrr", "mrr(ties=optimistic)", "mrr(ties=pessimistic)"])
-    assert list(ours.values.values()) == [0.75, 1.0, 0.5]
+    assert list(ours.values()) == [0.75, 1.0, 0.5]
     ours = fm.evaluate_ranking(qrels, run, ["mrr", "mrr(ties=pessimistic)", "mrr(ties=average)"], ties="docid")
-    assert list(ours.values.values()) == [0.5, 0.5, 0.75]
+    assert list(ours.values()) == [0.5, 0.5, 0.75]
     ours = fm.evaluate_ranking(qrels, run, ["hr@1", "hr(relevance_level=3)@1"], ties="optimistic", relevance_level=2)
-    assert list(ours.values.values()) == [1, 0]
+    assert list(ours.values()) == [1, 0]
 
 
 def test_micro_average():
@@ -79,7 +79,7 @@ def test_queries_of_weight_zero_are_absent():
     run, qrels = {"a": {"x": 1.0}, "b": {"x": 1.0}}, {"a": {"x": 1}, "b": {"x": 0}}
     for empty in ("zero", "skip", "one", "nan", "raise"):
         ours = fm.evaluate_ranking(qrels, run, ["map", "mrr@3"], empty=empty, sample_weight={"a": 2.0, "b": 0.0})
-        assert ours.values == {"map": 1.0, "mrr@3": 1.0}
+        assert dict(ours) == {"map": 1.0, "mrr@3": 1.0}
     assert math.isnan(fm.evaluate_ranking(qrels, run, "map", empty="nan", sample_weight={"a": 2.0, "b": 1.0})["map"])
     assert_raises(
         ValueError, "query 'b' has no relevant item",
@@ -132,7 +132,7 @@ def test_result_as_text_and_mapping():
     for part in ("ties:average", "empty:zero", "missing:zero", "relevance_level:1", "groups:3", f"v:{fm.__version__}"):
         assert part in signature.split("|")
     plain = ours.to_dict()
-    assert (plain["values"], plain["coverage"]["relevant_not_retrieved"]) == (ours.values, 2)
+    assert (plain["values"], plain["coverage"]["relevant_not_retrieved"]) == (dict(ours), 2)
     assert plain["signatures"]["mrr"] == ours.signature("mrr")
     table = ours.per_query
     assert list(table.keys()) == ["query", "n", "n_judged", "n_relevant", "ndcg@10", "mrr"]

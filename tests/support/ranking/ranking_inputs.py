@@ -9,7 +9,7 @@ METRICS = ["ndcg@10", "ndcg(gain=exp2)@3", "map", "map@3", "mrr", "p@2", "recall
 
 def same(first, second):
     """Assert equal values (all bits), equal tables and equal coverage."""
-    assert first.values == second.values
+    assert dict(first) == dict(second)
     tables = first.per_query, second.per_query
     for name in dict(tables[0]):
         np.testing.assert_array_equal(tables[0][name], tables[1][name])

@@ -58,7 +58,8 @@ class CategoryTable(ColumnTable):
 class CocoResult(NamedValues[float]):
     """COCO's numbers for detections, and the arrays they are computed from.
 
-    Undefined values are NaN; `undefined` has the reasons. ``result["map_50"]`` and ``result.map_50`` are the same.
+    Undefined values are NaN; `undefined` has the reasons. ``result["map_50"]`` and ``result.map_50`` are the same;
+    ``dict(result)`` has all.
 
     Attributes
     ----------
@@ -71,8 +72,6 @@ class CocoResult(NamedValues[float]):
     mar_1, mar_10, mar_100, mar_small, mar_medium, mar_large : float
         Average recall with a maximum number of detections of an image (a name for each of `max_detections`), and of one
         area range.
-    values : dict of str to float
-        All of these by name.
     undefined : dict of str to str
         The values that are NaN, each with the reason.
     per_class : CategoryTable
@@ -133,24 +132,25 @@ class CocoResult(NamedValues[float]):
         names = None if options.class_agnostic else dataset.category_names
         self.per_class = self._categories(dataset, names)
         self.coverage = self._coverage(dataset, names, n_used)
-        self.values, self.undefined = self._summarize()
-        self.stats = np.array([self.values.get(name, NAN) for name in self._stat_names()])
+        self._values, self.undefined = self._summarize()
+        self.stats = np.array([self._values.get(name, NAN) for name in self._stat_names()])
 
-    def __getattr__(self, name: str) -> float:
-        values: dict[str, float] = self.__dict__.get("values", {})
+    def __getattr__(self, name: str) -> Any:
+        values: dict[str, float] = self.__dict__.get("_values", {})
         if name in values:
             return values[name]
-        known = f"; there are {', '.join(values)}" if name.startswith(("map", "mar")) else ""
-        raise AttributeError(f"CocoResult has no {name!r}{known}")
+        if name.startswith(("map", "mar")):
+            raise AttributeError(f"CocoResult has no {name!r}; there are {', '.join(values)}")
+        return super().__getattr__(name)
 
     def _named(self) -> dict[str, float]:
-        return self.values
+        return self._values
 
     def _table_columns(self) -> list[TableColumn]:
-        kinds, thresholds, areas, numbers = map(list, zip(*map(self.describe, self.values), strict=True))
+        kinds, thresholds, areas, numbers = map(list, zip(*map(self.describe, self._values), strict=True))
         return [
-            TableColumn("name", "text", list(self.values)),
-            TableColumn("value", "number", list(self.values.values())),
+            TableColumn("name", "text", list(self._values)),
+            TableColumn("value", "number", list(self._values.values())),
             TableColumn("metric", "text", kinds),
             TableColumn("iou", "text", thresholds),
             TableColumn("area", "text", areas),
@@ -260,7 +260,7 @@ class CocoResult(NamedValues[float]):
         dict
         """
         return {
-            "values": dict(self.values),
+            "values": dict(self._values),
             "stats": self.stats.tolist(),
             "per_class": self.per_class.to_dict(),
             "coverage": dict(self.coverage),
@@ -310,6 +310,6 @@ class CocoResult(NamedValues[float]):
     def lines(self) -> list[str]:
         """The values as lines of a table, each with its IoU thresholds, area range and number of detections."""
         rows = [("", "IoU", "area", "detections", "")]
-        rows += [(*self.describe(name), format_cell(value)) for name, value in self.values.items()]
+        rows += [(*self.describe(name), format_cell(value)) for name, value in self._values.items()]
         lines: list[str] = render("aligned lines", rows, left=(0, 1, 2, 4))
         return lines

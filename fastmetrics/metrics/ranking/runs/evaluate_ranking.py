@@ -134,7 +134,7 @@ def evaluate_ranking(
 
     >>> run = {"query": [7, 7, 3], "item": [1, 2, 1], "score": [0.1, 0.2, 0.3]}
     >>> qrels = {"query": [3, 7], "item": [1, 1], "relevance": [1, 1]}
-    >>> fm.evaluate_ranking(qrels, run, "mrr").values
+    >>> dict(fm.evaluate_ranking(qrels, run, "mrr"))
     {'mrr': 0.75}
     """
     validation.check_option(ties, "ties", TIES)

@@ -75,11 +75,11 @@ class RankingTable(ColumnTable):
 class RankingResult(NamedValues[float]):
     """The values of several metrics, with the table of queries and the coverage.
 
+    ``result["ndcg@10"]`` is the mean over queries of a metric, by any spelling of it; ``dict(result)`` has all of them,
+    by the strings that were passed. Rows are a metric, its value and its signature.
+
     Attributes
     ----------
-    values : dict of str to float
-        The mean over queries for every metric, by the string that was passed. ``result["ndcg@10"]`` is short for it,
-        and also finds other spellings of the same metric. Rows are a metric, its value and its signature.
     per_query : RankingTable
         One row for each query, sorted by key: the key, ``n`` (retrieved), ``n_judged``, ``n_relevant``, and a column
         for each metric.
@@ -100,12 +100,12 @@ class RankingResult(NamedValues[float]):
     (0.25, 1)
     """
 
-    __slots__ = ("_evaluation", "_table", "coverage", "values")
+    __slots__ = ("_evaluation", "_table", "_values", "coverage")
 
     def __init__(self, evaluation: RunEvaluation) -> None:
         self._evaluation = evaluation
         self._table: RankingTable | None = None
-        self.values = evaluation.means()
+        self._values = evaluation.means()
         self.coverage = evaluation.coverage()
 
     @property
@@ -117,7 +117,7 @@ class RankingResult(NamedValues[float]):
 
     def __getitem__(self, metric: str) -> float:
         refuse_place(metric, type(self).__name__)
-        return self.values[self._find(metric)]
+        return self._values[self._find(metric)]
 
     def __contains__(self, metric: object) -> bool:
         try:
@@ -126,13 +126,13 @@ class RankingResult(NamedValues[float]):
             return False
 
     def _named(self) -> dict[str, float]:
-        return self.values
+        return self._values
 
     def _table_columns(self) -> list[TableColumn]:
-        names = list(self.values)
+        names = list(self._values)
         return [
             TableColumn("metric", "text", names),
-            TableColumn("value", "number", list(self.values.values())),
+            TableColumn("value", "number", list(self._values.values())),
             TableColumn("signature", "text", [self.signature(name) for name in names]),
         ]
 
@@ -140,7 +140,7 @@ class RankingResult(NamedValues[float]):
         return self.to_dict(), self.per_query._content()
 
     def _find(self, metric: Any) -> str:
-        if metric in self.values:
+        if metric in self._values:
             return str(metric)
         try:
             wanted = registry.parse(metric)
@@ -148,7 +148,7 @@ class RankingResult(NamedValues[float]):
             wanted = None
         names = [name for name, (known, _) in self._evaluation.metrics.items() if known == wanted]
         if not names:
-            raise KeyError(f"no {metric!r} in this RankingResult; it has {', '.join(self.values)}")
+            raise KeyError(f"no {metric!r} in this RankingResult; it has {', '.join(self._values)}")
         return names[0]
 
     @answers_unknown
@@ -183,13 +183,13 @@ class RankingResult(NamedValues[float]):
         dict
         """
         return {
-            "values": dict(self.values),
-            "signatures": {name: self.signature(name) for name in self.values},
+            "values": dict(self._values),
+            "signatures": {name: self.signature(name) for name in self._values},
             "coverage": self.coverage,
         }
 
     def __repr__(self) -> str:
-        rows = [[name, format_cell(value)] for name, value in self.values.items()]
+        rows = [[name, format_cell(value)] for name, value in self._values.items()]
         return "\n".join([self._evaluation.headline(self.coverage), *render("aligned lines", rows)])
 
 

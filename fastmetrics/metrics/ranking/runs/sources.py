@@ -91,7 +91,7 @@ def read_source(data: Any, name: str, columns: TableColumns, n_threads: int) -> 
         if not isinstance(data, wanted):
             raise TypeError(f"{name} must be a {wanted.__name__}; found {data!r}: {ORDER}")
         query = QuerySegments(data.segments[:-1], TextIds(*data.segment_query), len(data))
-        return query, TextIds(*data.item), data.values.astype(np.float64, copy=False), name
+        return query, TextIds(*data.item), data.numbers.astype(np.float64, copy=False), name
     if is_nested(data):
         return nested_columns(data, name)
     table = table_columns(data, name, columns)

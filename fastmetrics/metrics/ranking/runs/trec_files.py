@@ -23,7 +23,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.results.table_columns import TableColumn
-from fastmetrics._core.results.table_rows import Tabular, refuse_place
+from fastmetrics._core.results.table_rows import ReadByName, refuse_place
 from fastmetrics._kernels.formats import trec_files
 from fastmetrics.metrics.ranking.lists.ids import TextIds
 
@@ -54,7 +54,7 @@ RUN = TrecFormat(np.float64, ("query", "Q0", "item", "rank", "score", "tag"), 4,
 QRELS = TrecFormat(np.int64, ("query", "iteration", "item", "relevance"), 3, "a run", 6)
 
 
-class TrecFile(Tabular):
+class TrecFile(ReadByName[np.ndarray]):
     """Rows of a TREC file, in the file's order: a table, which has the columns of `to_arrow`.
 
     Attributes
@@ -77,19 +77,19 @@ class TrecFile(Tabular):
     ) -> None:
         self.path = path
         self.item = item
-        self.values = values
+        self.numbers = values
         self.segments = segments
         self.segment_query = segment_query
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.numbers)
 
     def __getitem__(self, column: str) -> np.ndarray:
         """A column: ids as an array of strings, values as numbers."""
         refuse_place(column, type(self).__name__)
         if column not in self.keys():
             raise KeyError(f"no column {column!r} in {self.path}; it has {', '.join(self.keys())}")
-        return self.values if column == self._value_name else np.array(getattr(self, column).to_list(), dtype=object)
+        return self.numbers if column == self._value_name else np.array(getattr(self, column).to_list(), dtype=object)
 
     def __contains__(self, column: object) -> bool:
         return column in self.keys()
@@ -142,7 +142,7 @@ class TrecFile(Tabular):
         columns = {
             "query": self._to_arrow_strings(self.segment_query, queries),
             "item": self._to_arrow_strings(self.item, np.arange(len(self))),
-            self._value_name: self.values,
+            self._value_name: self.numbers,
         }
         return pyarrow.table(columns)
 
@@ -196,7 +196,7 @@ class TrecRun(TrecFile):
 
     @property
     def score(self) -> np.ndarray:
-        return self.values
+        return self.numbers
 
 
 class TrecQrels(TrecFile):
@@ -221,7 +221,7 @@ class TrecQrels(TrecFile):
 
     @property
     def relevance(self) -> np.ndarray:
-        return self.values
+        return self.numbers
 
 
 @answers_unknown
