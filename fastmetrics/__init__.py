@@ -27,6 +27,7 @@ upper_layers.RENDERERS |= {
 }
 upper_layers.ENTRY_POINTS |= {
     "metric string with": f"{__name__}._core.registry.metric_lists:metric_string_with",
+    "refusal of keyword": f"{__name__}.engine.evaluation.refusals:refusal_of_keyword",
     "evaluate": f"{__name__}.engine.evaluate:evaluate",
     "question": f"{__name__}.engine.evaluation.evaluation:Evaluation",
     "plan": f"{__name__}.distributed.plan:plan_question",
@@ -43,8 +44,8 @@ __dir__ = list_public(globals())
 def __getattr__(name: str) -> object:
     if name not in PLACES:
         advice = ""
-        # Tools ask for names with an underscore; a package may not be imported yet.
-        if not name.startswith("_") and find_spec(f"{__name__}.{name}") is None:
+        # Tools ask for names with an underscore, and for any text; a package may not be imported yet.
+        if name.isidentifier() and not name.startswith("_") and find_spec(f"{__name__}.{name}") is None:
             from fastmetrics._core.registry.metric_lists import advice_for_attribute  # imports all metrics
 
             advice = advice_for_attribute(name)

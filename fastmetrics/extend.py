@@ -127,10 +127,11 @@ class Columns:
         self.rows = next(iter(by_role.values())).shape[0]
 
     def __getattr__(self, role: str) -> np.ndarray:
-        try:
-            return self.by_role[role]
-        except KeyError:
-            raise AttributeError(f"the metric declares no role {role!r}; it has {', '.join(self.by_role)}") from None
+        if role in Columns.__slots__:  # a copy is asked before it has any
+            raise AttributeError(role)
+        if role not in self.by_role:
+            raise AttributeError(f"the metric declares no role {role!r}; it has {', '.join(self.by_role)}")
+        return self.by_role[role]
 
     def select(self, where: Any) -> Columns:
         """The columns of some rows: a slice, a mask or indices."""

@@ -6,6 +6,7 @@ answered with the one that is meant. Help pages show what stands for a value, an
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 import typer
@@ -32,7 +33,7 @@ class Command(TyperCommand):
             check_repeated(self.make_parser(ctx).parse_args(args=list(words))[2], ctx)
             return super().parse_args(ctx, words)
         except UsageError as error:
-            raise answered(error, ctx) from None
+            raise answered(error, ctx, words) from None
 
     def get_params(self, ctx: Any) -> list[Any]:
         return list(map(without_type, super().get_params(ctx)))
@@ -67,13 +68,21 @@ def nothing(ctx: Any) -> None:
     return None
 
 
-def answered(error: Any, ctx: Any) -> Any:
-    """The error of an unknown option says what to type; other errors stay."""
+def answered(error: Any, ctx: Any, words: Sequence[str] = ()) -> Any:
+    """The error of unknown options says what to type; other errors stay."""
     unknown = getattr(error, "option_name", None)
     if unknown is None or not hasattr(error, "possibilities"):
         return error
     known = [name for own in ctx.command.get_params(ctx) if not own.hidden for name in own.opts if name[:1] == "-"]
-    return UsageError(answer_to_unknown(unknown, known, ctx.command_path), ctx=ctx)
+    all_unknown = dict.fromkeys([unknown, *unknown_options(ctx, words)])
+    return UsageError("; ".join(answer_to_unknown(own, known, ctx.command_path) for own in all_unknown), ctx=ctx)
+
+
+def unknown_options(ctx: Any, words: Sequence[str]) -> list[str]:
+    """The long options among the words that the command does not have. No value of an option begins like one."""
+    known = {name for own in ctx.command.get_params(ctx) for name in (*own.opts, *own.secondary_opts)}
+    typed = [word.partition("=")[0] for word in takewhile(lambda word: word != "--", words)]
+    return [name for name in typed if name.startswith("--") and name not in known]
 
 
 # ------------------------------------------------------------------------------------------------------------- values

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from fastmetrics.engine.input.files.data_file import printable
+from fastmetrics._core.calls.missing_files import printable
 
 STANDARD_INPUT = "-"
 

@@ -66,9 +66,9 @@ def message_of(error: BaseException) -> str:
     if isinstance(error, SpillError):  # its message is complete, but names Python's arguments
         return str(error).replace("spill_dir=...", "--spill-dir").replace("memory_limit=...", "--memory-limit")
     if isinstance(error, FileNotFoundError) and error.filename is not None:
-        from fastmetrics.engine.input.files.paths import explain_missing
+        from fastmetrics._core.calls.missing_files import explain_missing
 
-        return explain_missing(Path(os.fsdecode(error.filename)))
+        return explain_missing(error.filename)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)

@@ -415,9 +415,9 @@ class Accumulator:
         OSError
             The file cannot be read.
         """
-        from fastmetrics.engine.partial.state_files import StateError, path_of_state
+        from fastmetrics.engine.partial.state_files import StateError, open_state
 
-        with path_of_state(path).open("rb") as file:
+        with open_state(path) as file:
             try:
                 return cls._read(file, n_threads, memory_limit, spill_dir)
             except StateError as error:

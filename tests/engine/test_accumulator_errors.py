@@ -41,7 +41,7 @@ BAD = {
     "label": ("label", [0, 1, 7, 1], r"'label' has 7 at row 2\b"),
     "null label": ("label", [0, None, 1, 1], r"'label' has a null at row 1\b"),
     "mixed labels": ("label", [0, 1, -1, 1], r"'label' has -1 at row 2\b"),
-    "labels of another kind": ("label", [1, -1, 1, -1], r"'label' has -1 at row 1 and 0 elsewhere"),
+    "labels of another kind": ("label", [1, -1, 1, -1], r"'label' has -1 at row 1 and 0 in earlier batches"),
     "negative weight": ("w", [1.0, -2.0, 1.0, 1.0], r"'w' has -2.0 at row 1\b"),
     "infinite weight": ("w", [1.0, 2.0, float("inf"), 1.0], r"'w' has inf at row 2\b"),
     "null key": ("group", [1, 2, None, 2], r"'group' has a null at row 2\b"),
@@ -171,7 +171,7 @@ class TestLabels:
     def test_batches_do_not_mix(self):
         state = filled(self.zero_one, BINARY)
         before = state.to_bytes()
-        assert_raises(ValueError, r"'label' has -1 at row 1 and 0 elsewhere", state.update, self.signed)
+        assert_raises(ValueError, r"'label' has -1 at row 1 and 0 in earlier batches", state.update, self.signed)
         assert state.to_bytes() == before
         state = filled(self.signed, BINARY)
         before = state.to_bytes()

@@ -90,7 +90,7 @@ An option that is typed replaces its key. `report.evaluation` is the question of
 
 
 def outputs() -> dict[Path, str]:
-    refused = [(option, refusal) for option in OPTIONS for refusal in option.refusals]
+    refused = [(option, refusal) for option in (*OPTIONS, *RUN_OPTIONS) for refusal in option.refusals]
     page = [
         HEAD, *table("option | default | kind | functions | command | meaning", map(cells_of, OPTIONS)),
         OF_RUNS, *table("option | default | kind | functions | command | meaning", map(cells_of, RUN_OPTIONS)),

@@ -68,7 +68,7 @@ def refuse(
 ) -> None:
     """Raise the error of a wrong call: that of an unknown keyword, else what Python says of the function."""
     if unknown:
-        raise TypeError(answer_to_unknown(next(iter(unknown)), function))
+        raise TypeError(answer_to_unknown(unknown, function))
     if extra:
         function(*(arguments[name] for name in parameter_names(function)[0]), *extra)
     function(**{name: value for name, value in arguments.items() if value is not MISSING})

@@ -10,9 +10,9 @@ import os
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
+from fastmetrics._core.calls.missing_files import read_file
 from fastmetrics._version import __version__
 
 TYPES = "types"
@@ -85,7 +85,7 @@ def value_of_type(value: Any, kind: str) -> Any:
 
 def read_document(source: str | bytes | os.PathLike[str], noun: str, items: str, schema: int) -> dict[str, Any]:
     """The document of a result that `to_json` wrote, checked; `items` is the key of its results."""
-    text = Path(source).read_text(encoding="utf-8") if isinstance(source, os.PathLike) else source
+    text = read_file(source).decode("utf-8") if isinstance(source, os.PathLike) else source
     try:
         document = json.loads(text)
     except ValueError as error:

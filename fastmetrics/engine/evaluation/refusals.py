@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fastmetrics.engine.evaluation.options import OPTIONS
+from fastmetrics._core.calls.words import meant
+from fastmetrics.engine.evaluation.options import OPTIONS, RUN_OPTIONS
 from fastmetrics.engine.evaluation.options.option import (
     COUNTED_ROWS,
     DELONG_TEST,
@@ -36,6 +37,16 @@ def refuse(entry_point: str, given: Mapping[str, Any], planned: Sequence[Planned
                 with name_task_in_errors(task.name):
                     for found in FIND[refusal.of](task, given):
                         raise refusal.error(refusal.text.format(entry_point=entry_point, found=found))
+
+
+def refusal_of_keyword(entry_point: str, word: str) -> str | None:
+    """Why an entry point lacks an option that others have, and what to type; None if the table has no reason."""
+    for option in RUN_OPTIONS:
+        if word == option.name or meant(word, [option.name]):
+            for refusal in option.refusals:
+                if entry_point in refusal.entry_points:
+                    return refusal.text.format(entry_point=entry_point, found=word)
+    return None
 
 
 def find_rows(task: PlannedTask, given: Mapping[str, Any]) -> list[Any]:

@@ -187,12 +187,13 @@ def type_named(name: str) -> Any | None:
 
 
 def convert_batch(
-    batch: Any, types: Mapping[str, str], numbers: Collection[str], slices: Mapping[str, bool], first_row: int
+    batch: Any, types: Mapping[str, str], numbers: Collection[str], slices: Mapping[str, bool], first_row: int,
+    earlier: str,
 ) -> Any:
     """The batch with columns in the named types, where these hold all values; raise TypeError where they do not.
 
     `numbers` are the columns that are only read as numbers, `slices` those that are only slices, and whether their
-    texts may write numbers: their values need not be of one type.
+    texts may write numbers: their values need not be of one type. `earlier` says where columns have the types.
     """
     for name, wanted in types.items():
         number = batch.schema.get_field_index(name)
@@ -208,7 +209,7 @@ def convert_batch(
         converted = convert_exactly(column, target)
         if converted is None:
             raise TypeError(
-                f"column {name!r} has Arrow type {found}, but {wanted} in earlier batches, which does not hold "
+                f"column {name!r} has Arrow type {found}, but {wanted} {earlier}, which does not hold "
                 f"{describe_misfit(column, target, first_row)}; cast it to one type"
             )
         batch = batch.set_column(number, name, converted)

@@ -146,7 +146,7 @@ class PartState:
         """
         batch = self.reader.read(rows)
         if self.options.is_merged:
-            self.earlier.check_batch(batch)
+            self.earlier.check_batch(batch, self.types.earlier)
         if batch.columns is None:
             return batch
         try:

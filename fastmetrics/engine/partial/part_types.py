@@ -12,6 +12,8 @@ from fastmetrics.engine.input.row_selection import may_be_dictionary
 from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, key_columns
 from fastmetrics.engine.plan.metric_plan import Plan
 
+EARLIER = "in earlier batches"
+
 
 class PartTypes:
     """The types of the columns that a part of a plan reads.
@@ -23,6 +25,8 @@ class PartTypes:
         value.
     found : tuple of str or None
         Their Arrow types, as of the first batch; None before it.
+    earlier : str
+        Where the rows are that were read before, in messages.
     """
 
     def __init__(self, plan: Plan, names: ColumnNames) -> None:
@@ -37,6 +41,7 @@ class PartTypes:
         keys = dict.fromkeys([*key_columns(names.group), *unit])
         self.columns = [*self.models, *labels, *keys, *names.slice_columns]
         self.found: tuple[str, ...] | None = None
+        self.earlier = EARLIER
 
     def of_models(self) -> list[list[str]]:
         """The types of the columns of every model; those of lists are the types of their entries."""
@@ -61,7 +66,7 @@ class PartTypes:
         for name, earlier, found, common in zip(self.columns, self.found or types, types, joined, strict=True):
             if common is None:
                 raise TypeError(
-                    f"column {name!r} has Arrow type {found}, but {earlier} in earlier batches; cast it to one type"
+                    f"column {name!r} has Arrow type {found}, but {earlier} {self.earlier}; cast it to one type"
                 )
         self.found = tuple(map(str, joined))
 

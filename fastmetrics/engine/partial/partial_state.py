@@ -78,7 +78,7 @@ class PartialState:
         if self.options.is_merged and not all(state.fits(batch.schema) for state in self.states):
             known = dict(chain.from_iterable(part.types.known().items() for part in self.parts))
             slices = dict(chain.from_iterable(state.slices_by_value() for state in self.states))
-            batch = convert_batch(batch, known, self.only_numbers, slices, first_row)
+            batch = convert_batch(batch, known, self.only_numbers, slices, first_row, self.parts[0].types.earlier)
         processed = []
         for task, state in zip(self.tasks, self.states, strict=True):
             with name_task_in_errors(task.name):

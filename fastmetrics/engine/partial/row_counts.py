@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fastmetrics._core.columns.validation import check_label_kinds
+from fastmetrics._core.columns.validation import LabelError, check_label_kinds
 from fastmetrics._core.kinds import LABEL_ROLE, Binary
 from fastmetrics.engine.input.batch_validation import ValidatedBatch, mixes_zero_and_minus_one
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, format_key
@@ -111,7 +111,7 @@ class RowCounts:
         ):
             check_label_kinds(seen, locate_minus_one(row or 0), describe_column(role, name))
 
-    def check_batch(self, batch: ValidatedBatch) -> None:
+    def check_batch(self, batch: ValidatedBatch, where_earlier: str) -> None:
         """Check that the labels of a batch are no mix with those of the rows that were counted before."""
         for number, (seen, earlier) in enumerate(zip(batch.label_kinds_seen, self.label_kinds_seen, strict=False)):
             if mixes_zero_and_minus_one(seen) or not mixes_zero_and_minus_one(seen | earlier):
@@ -119,10 +119,10 @@ class RowCounts:
             role, name = self.class_columns[number]
             title, row = describe_column(role, name), batch.minus_one_rows[number]
             if row is not None:
-                check_label_kinds(seen | earlier, locate_minus_one(row), title)
+                raise LabelError(f"{title} has -1 at row {row} and 0 {where_earlier}: {MIXED_LABELS}")
             zero = find_first_zero(batch, number, role)
             where = "" if zero is None else f" at row {zero}"
-            raise ValueError(f"{title} has 0{where} and -1 in earlier batches: {MIXED_LABELS}")
+            raise ValueError(f"{title} has 0{where} and -1 {where_earlier}: {MIXED_LABELS}")
 
     def check_mergeable(self, other: RowCounts) -> None:
         """The kinds of labels, and the numbers of classes and of rows, have to fit each other."""

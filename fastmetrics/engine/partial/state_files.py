@@ -33,6 +33,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fastmetrics import _version
+from fastmetrics._core.calls.missing_files import open_to_read
 from fastmetrics._core.exchange.memory_budget import MemoryLimitError
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
@@ -97,6 +98,11 @@ def path_of_state(path: Any) -> Path:
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path must be that of a file; found {path!r} of type {type(path).__name__}")
     return Path(os.fsdecode(path)).expanduser()
+
+
+def open_state(path: Any) -> BinaryIO:
+    file: BinaryIO = open_to_read(path_of_state(path))
+    return file
 
 
 class StateError(ValueError):

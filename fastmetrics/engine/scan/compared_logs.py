@@ -121,6 +121,9 @@ def read_logs(
 
     for argument, own in zip(ARGUMENTS, columns, strict=True):
         before = state.rows
+        if before:
+            for part in state.parts:
+                part.types.earlier = f"in {ARGUMENTS[0]}"
         with add_to_errors(f"{argument}: "):
             read_source(state, own, n_threads, of_both)
             if state.rows == before:

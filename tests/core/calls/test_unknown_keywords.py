@@ -12,6 +12,7 @@ import fastmetrics as fm
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.calls.words import IDEAS, meant
 from fastmetrics._core.registry import parse
+from fastmetrics.engine.evaluation.options import RUN_OPTIONS
 from support.cases import assert_raises, each_case
 from support.types.public_calls import CONSTRUCTED, PUBLIC, parameters_of, takes_any_keyword
 
@@ -59,7 +60,8 @@ def test_every_word_is_answered_with_the_argument_that_is_meant(name):
         if near:
             assert text.endswith("did you mean " + " or ".join(f"{own}=" for own in near[:3]) + "?"), text
         else:
-            assert re.search(r"did you mean \w+=|help\(fastmetrics\.[\w.]+\) lists|write '.*'$", text), text
+            answers = r"did you mean \w+=|help\(fastmetrics\.[\w.]+\) lists|write '.*'$|type fm\.compare_reports\("
+            assert re.search(answers, text), text
 
 
 @each_case("name", ASKED)
@@ -72,6 +74,34 @@ def test_what_is_not_in_the_table_is_answered_by_its_spelling_or_by_where_help_i
         slip = own[:-1] + own[-1] * 2
         if len(own) > 5 and slip not in known and not meant(slip, known):
             assert f"did you mean {own}=" in error_of(call, *object_of(name), **{slip: None}), slip
+
+
+@each_case("name", ASKED)
+def test_all_unknown_keywords_of_a_call_are_answered_at_once(name):
+    call, known = ASKED[name], parameters_known(ASKED[name])
+    words = [word for word in ("groups", "qwxyz", "weights", "n_jobs") if word not in known]
+    text = error_of(call, *object_of(name), **dict.fromkeys(words))
+    assert text.startswith(f"{name}() has no arguments {', '.join(map(repr, words))}; "), text
+    assert text.endswith(f"; help(fastmetrics.{name}) lists them"), text
+    for word in words:
+        alone = error_of(call, *object_of(name), **{word: None})
+        answer = alone.removeprefix(f"{name}() has no argument {word!r}; ")
+        assert answer.startswith("help(") or f"; {word!r}: {answer}; " in text, text
+
+
+@each_case(
+    ("name", "option", "refusal"),
+    [
+        (name, option, refusal)
+        for option in RUN_OPTIONS
+        for refusal in option.refusals
+        for name in refusal.entry_points
+    ],
+)
+def test_options_that_an_entry_point_lacks_are_answered_with_the_reason(name, option, refusal):
+    for word in (option.name, *next(words.split() for idea, words in IDEAS.items() if option.name in idea.split())):
+        text = error_of(PUBLIC[name], **{word: None})
+        assert text == f"{name}() has no argument {word!r}; {refusal.text.format(entry_point=name)}", text
 
 
 def test_words_mean_one_another():

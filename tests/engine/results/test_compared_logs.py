@@ -274,3 +274,21 @@ def test_what_cannot_be_compared_is_refused(old, new, options, error, text):
     options = dict(options)
     metrics = options.pop("metrics", "auc")
     assert_raises(error, text, lambda: compare(metrics, copy.copy(old) if old is not new else old, new, **options))
+
+
+@each_case(
+    ("column", "values", "options", "text"),
+    [
+        ("user", lambda own: own.astype(str), {}, "column 'user' has Arrow type string, but int64 in against"),
+        ("user", lambda own: own.astype("M8[D]"), {}, r"'user' has Arrow type date32\[day\], but int64 in against"),
+        ("user", lambda own: own.astype(str), {"group": "device", "unit": "user"}, "string, but int64 in against"),
+        ("user", lambda own: own.astype(str), {"group": ["device", "user"]}, "string, but int64 in against"),
+        ("channel", lambda own: np.arange(own.size), {"by": "channel"}, "int64, but string in against"),
+        ("click", lambda own: own * 2 - 1, {}, r"'click' has -1 at row \d+ and 0 in against"),
+    ],
+)
+def test_columns_of_other_types_name_the_other_log_and_both_types(column, values, options, text):
+    other = NEW | {column: values(NEW[column])}
+    assert_raises((TypeError, ValueError), f"^data: .*{text}", compare, ["auc", "gauc"], OLD, other, **options)
+    with pytest.raises((TypeError, ValueError), match=r"^data: .* in against"):
+        compare(["auc", "gauc"], other, OLD, **options)

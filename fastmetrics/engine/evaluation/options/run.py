@@ -6,6 +6,7 @@ from fastmetrics.engine.evaluation.options.option import (
     CHOICE,
     COMPARE,
     COUNT,
+    DASK_COMPARE,
     EVALUATE,
     FROM_BYTES,
     FUNCTIONS,
@@ -17,12 +18,15 @@ from fastmetrics.engine.evaluation.options.option import (
     PARTIAL,
     PATH,
     PROCESSES,
+    RAY_COMPARE,
     SIZE,
+    SPARK_COMPARE,
     TEXT,
     TEXTS,
     TRAINING,
     UPDATE,
     Option,
+    Refusal,
 )
 
 OF_LOGS = (EVALUATE, COMPARE, UPDATE)
@@ -118,6 +122,13 @@ RUN_OPTIONS = (
         "experiment. One score is enough. Units that are in both logs are paired, others are independent; `method` and "
         "`notes` say which. With `by`, the slices that both logs have are compared. Both are read in the same way.",
         entry_points=(COMPARE,),
+        refusals=(
+            Refusal(
+                (SPARK_COMPARE, RAY_COMPARE, DASK_COMPARE),
+                "{entry_point} reads one log, because units of two logs do not meet on a cluster: evaluate each log "
+                "with ci=0.95, and type fm.compare_reports(before, after) with both reports",
+            ),
+        ),
         flags=(),
     ),
     Option(

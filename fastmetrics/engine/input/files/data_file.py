@@ -10,16 +10,12 @@ from pathlib import PurePath, PurePosixPath
 from threading import Lock
 from typing import Any
 
+from fastmetrics._core.calls.missing_files import printable
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.files.block_cache import CachedBlocks
 
 # A store answers every read with a request: streams are read in pieces of this size.
 STREAM_BYTES = 4 << 20
-
-
-def printable(text: str) -> str:
-    """A path as messages show it: bytes of its name that are not UTF-8 cannot be printed, and are escaped."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 class ChangedFileError(ValueError):

@@ -15,10 +15,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
+from fastmetrics._core.calls.missing_files import printable
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import fs
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.files.data_file import DataFile, printable
+from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.request_limits import REQUEST_SECONDS, limit_requests
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from fastmetrics._core.calls.missing_files import printable
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.files.data_file import DataFile, printable
+from fastmetrics.engine.input.files.data_file import DataFile
 
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 

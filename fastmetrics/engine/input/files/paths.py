@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import glob
 import os
 from operator import attrgetter
 from pathlib import Path
 from typing import NoReturn
 
+from fastmetrics._core.calls.missing_files import explain_missing, printable
 from fastmetrics.engine.input.files import store_paths
-from fastmetrics.engine.input.files.data_file import DataFile, printable
+from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.file_systems import Location
 from fastmetrics.engine.input.files.formats import FORMATS, find_format
 from fastmetrics.engine.input.files.opened_files import open_special_file
@@ -159,11 +159,3 @@ def _require_one_format(directory: str, files: list[DataFile]) -> None:
         raise ValueError(
             f"{directory} holds files of several formats, {found}; choose with a glob: '{directory}/*.csv'"
         )
-
-
-def explain_missing(path: Path) -> str:
-    """What is missing of a path, and which names in its folder are like it."""
-    if not path.parent.is_dir():
-        return f"there is no file {path}: there is no folder {path.parent} either"
-    near = difflib.get_close_matches(path.name, os.listdir(path.parent), n=3)
-    return f"there is no file {path}" + (f"; did you mean {' or '.join(sorted(near))}?" if near else "")

@@ -23,7 +23,7 @@ from fastmetrics.metrics.detection.image_category_groups import make_groups
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fastmetrics._core.types.arrays import ArrayLike, FoundBoxes, NumericArrayLike, Path
+    from fastmetrics._core.types.arrays import ArrayLike, FoundBoxes, NumericArrayLike
     from fastmetrics._core.types.options import Box, IouType
 
 __all__ = ["coco_map"]
@@ -54,7 +54,7 @@ def coco_map(
     max_detections: int | Sequence[int] = MAX_DETECTIONS,
     area_ranges: Mapping[str, tuple[float, float]] | None = None,
     categories: ArrayLike | None = None,
-    images: Path | ArrayLike | None = None,
+    images: ArrayLike | None = None,
     class_agnostic: bool = False,
     box: Box = "xywh",
     n_threads: int | None = None,

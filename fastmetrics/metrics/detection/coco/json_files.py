@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.calls.missing_files import open_to_read
 from fastmetrics._kernels.detection import coco_json
 from fastmetrics._kernels.detection.coco_json import BOX, INTEGER, NUMBER, SPAN
 
@@ -98,7 +99,7 @@ def read_json(path: str | os.PathLike[str], name: str) -> Any:
 
 def read_bytes(path: str | os.PathLike[str]) -> tuple[np.ndarray, int]:
     """Return the bytes of a file followed by zero bytes, and the number of its own bytes."""
-    with open(path, "rb") as file:
+    with open_to_read(path) as file:
         n_bytes = os.fstat(file.fileno()).st_size
         data = np.empty(n_bytes + coco_json.PADDING, np.uint8)
         n_read = file.readinto(data[:n_bytes].data)

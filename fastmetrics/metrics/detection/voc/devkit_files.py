@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.calls.missing_files import read_file
 from fastmetrics._kernels.detection import iou as kernel
 
 SUFFIX = ".txt"
@@ -140,7 +141,7 @@ def find_result_files(data: Any, classes: Sequence[str]) -> dict[str, Path]:
 
 def read_result(file: Path) -> tuple[list[str], np.ndarray]:
     """Return the images of a result file, and its rows of score and corners."""
-    lines = file.read_bytes().decode("utf-8", "replace").splitlines()
+    lines = read_file(file).decode("utf-8", "replace").splitlines()
     fields = [line.split() for line in lines]
     for number, words in enumerate(fields, start=1):
         if len(words) not in (0, FIELDS):
@@ -187,5 +188,5 @@ def as_texts(values: Iterable[str]) -> np.ndarray:
 
 def read_image_set(path: Any) -> list[str]:
     """Return the images of an image set: the first word of each line (in VOC's files of a class a flag follows)."""
-    lines = Path(path).read_bytes().decode("utf-8", "replace").splitlines()
+    lines = read_file(path).decode("utf-8", "replace").splitlines()
     return [line.split()[0] for line in lines if line.strip()]

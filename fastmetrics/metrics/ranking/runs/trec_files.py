@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.calls.missing_files import open_to_read
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.exchange.memory_size import default_memory_limit, format_size
 from fastmetrics._core.named_tuples import NamedTuple
@@ -428,7 +429,7 @@ class TrecLines:
 
 def read_bytes(path: str, n_threads: int) -> tuple[np.ndarray, int, list[int]]:
     """The bytes of a file followed by newlines, their number, and the number of newlines in every CHUNK_BYTES."""
-    with open(path, "rb") as file:
+    with open_to_read(path) as file:
         status = os.fstat(file.fileno())
         size = status.st_size
         magic = file.read(len(GZIP_MAGIC))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import Any
 
+from fastmetrics._core.calls.missing_files import open_to_read
 from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.named_tuples import NamedTuple
 
@@ -30,7 +31,7 @@ class RandomAccessBytes(NamedTuple):
 
 def open_path(path: str) -> RandomAccessBytes:
     """Return the bytes of a file, decompressed if it begins like gzip, whatever its name."""
-    file = open(path, "rb", buffering=0)  # noqa: SIM115 - the result reads it until it is closed
+    file = open_to_read(path, buffering=0)  # the result reads it until it is closed
     try:
         return open_file(file, path, file.close)
     except BaseException:
