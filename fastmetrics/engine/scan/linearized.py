@@ -18,7 +18,7 @@ from fastmetrics._core.inference.anytime import find_anytime_interval
 from fastmetrics._core.inference.calibration_error import calibration_interval
 from fastmetrics._core.inference.difference_tests import BEST_VALUES
 from fastmetrics._core.inference.errors import ErrorEstimate, without_rounding
-from fastmetrics._core.inference.intervals import ConfidenceInterval, find_interval
+from fastmetrics._core.inference.intervals import ConfidenceInterval, find_interval, interval_of_reach
 from fastmetrics._core.metric_spec import SCALES, BinErrors, ClassesInfluence, PairInfluence, ScoreInfluence
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
@@ -215,7 +215,8 @@ class LinearizedIntervals(NamedTuple):
                 return ConfidenceInterval(None, BIASED)
             return find_anytime_interval(value, error, metric.scale, level, self.resampling.tightest_at)
         if of_bins is not None:
-            return of_bins
+            is_rounding = of_bins.ends is not None and error.standard_error == 0
+            return interval_of_reach(value, error, metric.scale, 0.0) if is_rounding else of_bins
         influence = metric.influence
         if crossed is not None and isinstance(influence, ScoreInfluence) and influence.interval is not None:
             found: ConfidenceInterval = influence.interval(value, crossed, error, level)

@@ -384,3 +384,10 @@ def test_there_are_never_more_units_than_rows(unit):
     found = fm.evaluate(log, "auc,logloss", label="click", score="new", unit=unit, by="half", ci=0.95)
     assert all(one.n_units == one.coverage["units"] <= one.rows for one in found)
     assert all(one.n_units > 0.9 * one.rows for one in found)
+
+
+def test_rounding_is_no_error_of_calibration():
+    log = {"y": np.zeros(4, np.int8), "p": np.full(4, 0.9), "user": [1, 2, 1, 1], "w": [0.2, 0.1, 0.1, 3 * 0.1]}
+    found = fm.evaluate(log, "ece", label="y", score="p", unit="user", weight="w", ci=0.95).result("ece")
+    assert found.interval is None
+    assert found.coverage["interval"].startswith("no unit changes the value")
