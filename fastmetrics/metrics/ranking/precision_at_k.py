@@ -31,7 +31,8 @@ def precision_at_k(
     "p",
     "Precision at k: the share of relevant rows among the first k of a group.",
     variants=("p(short_list=n)@30",),
-    aliases=("precision", "precision_at_k", "prec", "pre"),
+    aliases=("precision", "precision_at_k", "prec"),
+    option_aliases={"pre@k": "short_list=n"},  # XGBoost's
 )
 def precision_at_k(
     y_true: NumericArrayLike,

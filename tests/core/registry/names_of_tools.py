@@ -66,7 +66,7 @@ SCIKIT_LEARN = {
 XGBOOST = {
     "rmse": "rmse", "rmsle": "rmsle", "mae": "mae", "mape": "mape", "mphe": NONE, "logloss": "logloss",
     "error": Line("accuracy"), "error@0.7": Line("accuracy"), "merror": Line("accuracy"), "mlogloss": Line("logloss"),
-    "auc": "auc", "aucpr": Line("ap"), "pre": Line("pre@10"), "pre@5": "p@5",
+    "auc": "auc", "aucpr": Line("ap"), "pre": Line("pre@10"), "pre@5": "p(short_list=n)@5",
     "ndcg": Shared("ndcg", "ndcg(gain=exp2, empty=one)"),
     "ndcg@10": Shared("ndcg@10", "ndcg(gain=exp2, empty=one)@10"), "ndcg@10-": "ndcg(gain=exp2)@10",
     "map": Shared("map", "map(empty=one)"), "map@5": Shared("map@5", "map(empty=one)@5"),
