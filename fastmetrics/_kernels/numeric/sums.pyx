@@ -49,7 +49,7 @@ cdef extern from "numeric/double_double_sums.h":
 
 cdef enum:
     PARTS = 3
-    AHEAD = 64  # rows whose windows are fetched ahead: they are anywhere
+    AHEAD = 64  # rows whose windows or counts are fetched ahead: they are anywhere
 cdef double UNIT = 2.0 ** -53     # the relative error of one rounding
 cdef double LEAST = 2.0 ** -800   # the errors of smaller products and quotients may underflow
 cdef double MOST = 2.0 ** 900
