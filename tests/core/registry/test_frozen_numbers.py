@@ -20,6 +20,7 @@ EVERY_NUMBER = [
     (tool, kind, name, value)
     for tool, kinds in NUMBERS.items()
     for kind, values in kinds.items()
+    if kind != "half"
     for name, value in values.items()
 ]
 LOG = {name: np.array(column) for name, column in FROZEN["log"].items()}
@@ -51,7 +52,7 @@ def ours(kind, line):
     weight = "weight" if kind.startswith("weighted ") else None
     kind = kind.removeprefix("weighted ")
     if kind in ("recommendations", "short"):
-        (value,) = fm.evaluate_recommendations(FROZEN["lists"]["relevant"], FROZEN["lists"][kind], line).values.values()
+        (value,) = fm.evaluate_recommendations(FROZEN["lists"]["relevant"], FROZEN["lists"][kind], line).values()
         return value
     if kind == "texts":
         (value,) = fm.evaluate(FROZEN["texts"], line, label="references", score="hypotheses").to_metrics().values()
@@ -77,6 +78,18 @@ def test_a_name_has_the_number_of_its_tool(tool, kind, name, value):
             assert answer.of(ours(kind, answer.line)) == pytest.approx(value, rel=tolerance)
     elif kind == "texts" and answer.text.startswith(("bleu", "chrf")):
         assert ours(kind, answer.text) == pytest.approx(100 * value, rel=tolerance)  # in percent, as the answer says
+
+
+@each_case("tool", [tool for tool in NUMBERS if "half" in NUMBERS[tool]])
+def test_a_score_at_the_threshold_is_positive_here(tool):
+    own = NUMBERS[tool]["half"]["Recall"]
+    assert fm.evaluate(FROZEN["half"], "recall", label="label", score="score")["recall"] == 1.0
+    above = fm.evaluate(FROZEN["half"], "recall(threshold=0.500001)", label="label", score="score")
+    (result,) = above
+    assert result.value == own == 0.5
+    text = (Path(__file__).parents[3] / "docs" / "definitions.md").read_text()
+    (line,) = [line for line in text.splitlines() if "a score of exactly 0.5 as negative" in line]
+    assert tool in line
 
 
 @each_case("tool", sorted(NUMBERS))

@@ -24,6 +24,8 @@ REFERENCES = [
 ]  # fmt: skip
 RELEVANT = [["a", "b"], ["c"], ["d", "e", "f", "g"], ["h"]]
 RECOMMENDED = [["x", "a", "y", "b"], ["c", "x", "y"], ["e", "x", "d", "y", "f"], ["x", "y", "z"]]
+# A score at the threshold: these tools count it as negative.
+HALF = {"label": [1, 0, 1, 0], "score": [0.5, 0.5, 0.75, 0.25]}
 SHORT = [["x", "a"], ["c"], ["e", "d"], ["x", "y"]]
 
 
@@ -73,6 +75,8 @@ def catboost(log):
             if group is None and name not in ("MedianAbsoluteError", "Kappa", "HammingLoss"):
                 own = eval_metric(true, score, name, weight=log["weight"])[0]
                 found[f"weighted {kind}"][name] = own
+    half = np.array(HALF["score"])
+    found["half"] = {"Recall": eval_metric(HALF["label"], np.log(half / (1 - half)), "Recall")[0]}
     return found
 
 
@@ -153,7 +157,9 @@ def keras(log):
                 metric.update_state(log[true].reshape(-1, 1).astype("float32"), log[own].reshape(-1, 1), weight)
                 value = float(np.asarray(metric.result().detach().cpu()).reshape(-1)[0])
                 found[kind if weight is None else f"weighted {kind}"][name] = value
-    return found
+    metric = keras.metrics.Recall()
+    metric.update_state(HALF["label"], HALF["score"])
+    return found | {"half": {"Recall": float(metric.result())}}
 
 
 def torchmetrics(log):
@@ -195,6 +201,8 @@ def torchmetrics(log):
     references = [[own] for own in REFERENCES]
     for name in ("BLEUScore", "SacreBLEUScore", "CHRFScore", "TranslationEditRate"):
         found["texts"][name] = getattr(text, name)()(HYPOTHESES, references)
+    half = tm.Recall(task="binary")(torch.tensor(HALF["score"]), torch.tensor(HALF["label"]))
+    found["half"] = {"Recall": half}
     return {kind: {name: float(value) for name, value in own.items()} for kind, own in found.items()}
 
 
@@ -331,6 +339,8 @@ def tfma(log):
     named = {name: json.dumps({"name": name}) for name in binary.split()}
     found = {"binary": values_of(frame, named)}
     found["weighted binary"] = values_of(frame, named, model={"example_weight_key": "weight"})
+    frame = pd.DataFrame({"label": [float(own) for own in HALF["label"]], "prediction": HALF["score"]})
+    found["half"] = values_of(frame, {"Recall": '{"name": "Recall"}'})
     frame = pd.DataFrame({"label": log["amount"], "prediction": log["forecast"]})
     found["numbers"] = values_of(frame, {"MeanAbsoluteError": '{"name": "MeanAbsoluteError"}'})
     frame = pd.DataFrame({"label": log["grade"].astype(float), "prediction": log["score"]})
@@ -358,6 +368,7 @@ def main():
     frozen = json.loads(FILE.read_text()) if FILE.exists() else {}
     log = make_log()
     frozen["log"] = {name: column.tolist() for name, column in log.items()}
+    frozen["half"] = HALF
     frozen["texts"] = {"hypotheses": HYPOTHESES, "references": REFERENCES}
     frozen["lists"] = {"relevant": RELEVANT, "recommendations": RECOMMENDED, "short": SHORT}
     for name in sys.argv[1:]:
