@@ -10,7 +10,14 @@ import math
 from typing import TYPE_CHECKING
 
 from fastmetrics.reporting.comparison_answer import answer_lines, by_evidence
-from fastmetrics.reporting.number_formats import ALL_DIGITS, TABLE_DIGITS, UNDEFINED, counted, format_log_pvalue
+from fastmetrics.reporting.number_formats import (
+    ALL_DIGITS,
+    TABLE_DIGITS,
+    UNDEFINED,
+    counted,
+    format_log_pvalue,
+    format_pvalue,
+)
 from fastmetrics.reporting.report_table import heading_lines, rows_text, slice_keys, slice_text
 from fastmetrics.reporting.tables import Document, ShownColumn, Table
 
@@ -80,7 +87,7 @@ def comparison_table(comparison: Comparison, digits: int | None = TABLE_DIGITS) 
             "" if one.margin is None else f"{one.margin:g}",
             "" if one.detectable is None else format_number(one.detectable, size_digits),
             format_log_pvalue(one.pvalue, one.log_pvalue, 4),
-            "" if comparison.correction == "none" else format_probability(one.adjusted_pvalue),
+            "" if comparison.correction == "none" else format_pvalue(one.adjusted_pvalue, 4),
             format_count(one.won), format_count(one.lost), format_count(one.tied), one.reason or "",
         ]
         for one in shown_rows
@@ -109,10 +116,6 @@ def format_number(value: float, digits: int | None, *, sign: bool = False) -> st
     if digits is None or digits >= ALL_DIGITS:
         return f"{'+' if sign and value >= 0 else ''}{value!r}"
     return f"{value:{'+' if sign else ''}.{digits}g}"
-
-
-def format_probability(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.4g}"
 
 
 def format_ends(interval: tuple[float, float] | None, digits: int | None) -> str:

@@ -119,7 +119,7 @@ def differences_body(comparison: Comparison, differences: Sequence[Difference]) 
                 strong=one.verdict in EMPHASIZED,
             )
             rows += f'<td class="forest">{scale.mark(one, is_last=one is of_metric[-1])}</td>'
-            adjusted = format_pvalue(one.adjusted_pvalue) if comparison.correction != "none" else ""
+            adjusted = format_pvalue(one.adjusted_pvalue).replace("e-", "e−") if comparison.correction != "none" else ""
             rows += number_cell(pvalue_text(one), one.log_pvalue, below=adjusted)
             rows += f"{win_cell(one) if with_wins else ''}</tr>{reason_row(one, len(columns))}"
         bodies += metric_body(metric, metric_header(metric, len(columns)) + rows)
@@ -242,7 +242,7 @@ def slice_row(comparison: Comparison, one: Difference, keys: Sequence[str], name
     cells += number_cell(text, one.change, below=scale.interval_text(one))
     cells += f'<td class="forest" data-key="{one.change if math.isfinite(one.change) else ""}">'
     cells += f"{scale.mark(one, is_last=False)}</td>"
-    adjusted = format_pvalue(one.adjusted_pvalue) if comparison.correction != "none" else ""
+    adjusted = format_pvalue(one.adjusted_pvalue).replace("e-", "e−") if comparison.correction != "none" else ""
     cells += number_cell(pvalue_text(one), one.log_pvalue, below=adjusted)
     size = one.detectable
     cells += number_cell("" if size is None else format_value(size, scale.decimals), math.nan if size is None else size)

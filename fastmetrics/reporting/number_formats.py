@@ -105,14 +105,14 @@ def format_signed(value: float, decimals: int | None) -> str:
     return f"+{text}" if value > 0 and not text.startswith("+") else text
 
 
-def format_pvalue(value: float) -> str:
-    """A p-value in three digits; empty for NaN."""
-    return "" if math.isnan(value) else f"{value:.3g}".replace("e-", "e−")
+def format_pvalue(value: float, digits: int = 3) -> str:
+    """A p-value; empty for NaN. No p-value is 0: one that is was below the least number above 0."""
+    return "" if math.isnan(value) else f"{value:.{digits}g}" if value > 0 else "below 1e-323"
 
 
 def format_log_pvalue(value: float, logarithm: float, digits: int = 3) -> str:
     """A p-value as `format_pvalue`, also one below the least number above 0; `logarithm` is the natural one."""
     if value > 0 or math.isnan(value) or math.isinf(logarithm):
-        return "" if math.isnan(value) else f"{value:.{digits}g}"
+        return format_pvalue(value, digits)
     exponent = math.floor(logarithm / LOG_TEN)
     return f"{exp(logarithm - exponent * LOG_TEN):.1f}e{exponent}"

@@ -7,7 +7,9 @@ from fastmetrics.reporting.number_formats import (
     counted,
     format_coverage_value,
     format_fixed,
+    format_log_pvalue,
     format_megabytes,
+    format_pvalue,
     format_row_rate,
 )
 from fastmetrics.reporting.tables import BEST, ShownColumn, Table, name_and_number_columns
@@ -92,3 +94,13 @@ def test_counts_sizes_and_rates():
     assert format_megabytes(2_500_000) == "2.5 MB"
     assert [format_row_rate(rows, 2.0) for rows in (10, 62_400_000)] == ["5 rows/s", "31.2M rows/s"]
     assert format_row_rate(10, 0.0) == "0 rows/s"
+
+
+@each_case(
+    ("value", "logarithm", "text"),
+    [(0.0123456, None, "0.0123"), (1e-300, None, "1e-300"), (5e-324, None, "4.94e-324"), (0.0, -1000.0, "5.1e-435"),
+     (0.0, -math.inf, "below 1e-323"), (math.nan, math.nan, "")],
+)  # fmt: skip
+def test_no_p_value_is_shown_as_zero(value, logarithm, text):
+    assert format_log_pvalue(value, math.log(value) if logarithm is None else logarithm) == text
+    assert format_pvalue(value) == ("below 1e-323" if value == 0 else text)
