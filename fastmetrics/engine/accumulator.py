@@ -343,6 +343,7 @@ class Accumulator:
             No rows were taken in, or all were dropped.
         """
         started = time.perf_counter()
+        self._state.settle(count_threads(self.n_threads))
         check_rows(self._state)
         resolved = []
         for task, state in zip(self._state.tasks, self._state.states, strict=True):

@@ -13,9 +13,10 @@ from fastmetrics.engine.input.batch_validation import ValidatedBatch
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.column_types import convert_batch
 from fastmetrics.engine.partial.part_state import PartState
-from fastmetrics.engine.partial.row_counts import check_row_count
+from fastmetrics.engine.partial.row_counts import MAX_ROWS, check_row_count
 from fastmetrics.engine.partial.state_options import StateOptions
 from fastmetrics.engine.partial.task_state import TaskState
+from fastmetrics.engine.partial.waiting_rows import GATHERED_ROWS, SMALL_ROWS, GatheredRows
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 
 BatchCounts = list[list[ValidatedBatch]]  # of every task: of every part
@@ -41,6 +42,7 @@ class PartialState:
         self.options = options
         self.notes: list[str] = []
         self.states = [TaskState(task.parts, options) for task in tasks]
+        self.gathered = self.new_gathered_rows()
         self.only_numbers: Collection[str] = ()  # columns that are only read as numbers
         self.sources: frozenset[str] = frozenset()
         self.source_id = ""  # of the rows of own updates; given with the first of them
@@ -53,7 +55,7 @@ class PartialState:
     @property
     def rows(self) -> int:
         """Rows taken in so far, the dropped ones included."""
-        return self.states[0].counts.rows
+        return self.states[0].counts.rows + self.gathered.rows
 
     @property
     def parts(self) -> list[PartState]:
@@ -91,6 +93,33 @@ class PartialState:
         for task, state, of_task in zip(self.tasks, self.states, processed, strict=True):
             with name_task_in_errors(task.name):
                 state.record_batch(of_task)
+
+    def new_gathered_rows(self) -> GatheredRows:
+        """No rows of small batches; `evaluate` has no small batches."""
+        return GatheredRows([part for task in self.tasks for part in task.parts] if self.options.is_merged else [])
+
+    def gather(self, data: Any, input_options: Any, n_threads: int) -> bool:
+        """Gather a small batch that is sure to be valid. False: nothing was done, and its rows have to be checked."""
+        self.check_whole()
+        if self.gathered.rows >= GATHERED_ROWS:
+            self.settle(n_threads)
+        if self.rows < MAX_ROWS - SMALL_ROWS and self.gathered.take(data, input_options):
+            return True
+        self.settle(n_threads)
+        return False
+
+    def settle(self, n_threads: int) -> None:
+        """Take in the rows that were gathered. After an error they are still there."""
+        gathered, rows = self.gathered.rows, self.rows
+        if not gathered:
+            return
+        self.waits = True
+        batch, self.gathered.rows = self.gathered.batch(), 0
+        try:
+            with self.update(n_threads):
+                self.record_batch(self.process_batch(batch, 0))
+        finally:
+            self.gathered.rows = rows - self.rows  # none, unless there was an error
 
     @contextmanager
     def update(self, n_threads: int) -> Iterator[None]:
@@ -146,6 +175,7 @@ class PartialState:
     def flush(self, n_threads: int) -> None:
         """Move waiting rows to the exchanges."""
         self.check_whole()
+        self.settle(n_threads)
         for part in self.parts:
             part.flush(n_threads)
 
@@ -171,6 +201,7 @@ class PartialState:
         self.check_whole()
         new = copy(self)
         new.states = [state.copy() for state in self.states]
+        new.gathered = self.new_gathered_rows()
         new.source = None
         return new
 

@@ -82,6 +82,8 @@ def scan_log(
 
 def update_state(state: PartialState, data: Any, input_options: InputOptions, n_threads: int) -> None:
     """Take in the rows of a log. After an error the state is as before."""
+    if state.gather(data, input_options, n_threads):
+        return
     columns, known = state.source, state.input_options
     # Of many small batches with the same columns, these are looked up once.
     if columns is None or data is None or known != input_options or not columns.replace_data(data):
@@ -92,6 +94,7 @@ def update_state(state: PartialState, data: Any, input_options: InputOptions, n_
             try:
                 with state.update(n_threads):
                     read_source(state, columns, n_threads)
+                state.gathered.learn(data, input_options)
                 return
             except MixedKeysError as found:
                 columns.expect_mixed_keys(found.column)
