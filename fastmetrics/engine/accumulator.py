@@ -315,10 +315,9 @@ class Accumulator:
 
     def copy(self) -> Accumulator:
         """An accumulator of the same rows; blocks of rows are shared, for they never change."""
-        new = object.__new__(Accumulator)
-        new.__dict__.update(self.__dict__)
         self.flush()
-        new._state = self._state.copy()
+        new = object.__new__(Accumulator)
+        new.__dict__.update(self.__dict__ | {"_state": self._state.copy()})
         return new
 
     __copy__ = copy
