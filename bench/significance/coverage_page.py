@@ -18,9 +18,11 @@ LEAST_LOGS = 200  # with an interval, of a figure that is shown
 LEAST, MOST, LARGEST_SIZE = 93.0, 97.5, 7.0
 ENOUGH_UNITS, ENOUGH_GROUPS = 10, 20
 USERS = (20, 200, 20_000)
-METHODS = ("linearized", "rows", "bootstrap")
+BEST, RESAMPLED_BEST = "best", "best-bootstrap"  # of best thresholds
+METHODS = ("linearized", "rows", "bootstrap", BEST, RESAMPLED_BEST)
 METRICS = ("ctr", "copc", "logloss", "ne", "rmse", "f1", "auc", "ap", "ks", "gauc", "ndcg@5", "ece")
 OF_GROUPS = ("gauc", "ndcg@5")
+OF_BEST = ("f1", "mcc", "gmean", "accuracy", "youden")  # at their best thresholds
 TESTED = METRICS[1:-1]  # CTR is the same number for all models, and ECE is counted of one
 COUNTS = ("logs", "intervals", "below", "above", "tests", "rejected")
 
@@ -39,7 +41,8 @@ page. The counts are in `bench/significance/coverage.json`; every run adds to th
   than the units that count; for scores these are the fewer of units with positives and with negatives.
 - A value in [0, 1] at a bound, or with fewer than 8 units that count, has Clopper and Pearson's interval of a share. It
   is wider than needed, and says so.
-- The interval of KS is moved by its bias, and the lower end of ECE allows for the noise of its bins.
+- The intervals of KS and of best thresholds are moved by their bias, and the lower end of ECE allows for the noise of
+  its bins.
 - The difference of two models has the differences of their contributions. Its p-value is never below 2^(1 - U) for U
   units.
 
@@ -95,6 +98,19 @@ OTHERS = """
 
 Coverage in logs of the same kinds. "rows" is `unit="row"`, which is wrong where the rows of a user are alike. It knows
 no means over groups. "bootstrap" is `ci_method="bootstrap"` with 500 replicates of users.
+"""
+
+
+BEST_THRESHOLDS = """
+## Best thresholds
+
+Coverage of `best_threshold(metric=...)`, in logs of the same kinds: the greatest value of all thresholds, which is
+biased upwards, beside the value of the best threshold of the distribution. The linearized interval stands around the
+value less its bias, which halves of the users show: each at the other half's threshold. With few positives, MCC and
+accuracy are covered more often than meant: the greatest value varies less than that of one threshold.
+"""
+RESAMPLED = """
+Beside it, `ci_method="bootstrap"` with 300 replicates of users, whose percentiles add a bias of their own:
 """
 
 
@@ -178,7 +194,7 @@ def make_table(
     yield f"| users | CTR | sizes | rows | logs | ± | {' | '.join(metrics)} |"
     yield "| --: | --: | --- | --- | --: | --: |" + " --: |" * len(metrics)
     for users, kind, figures in list_kinds(results, method):
-        logs = figures["ctr"].counts["logs"]
+        logs = figures[metrics[0]].counts["logs"]
         if logs >= LEAST_LOGS:
             own = " | ".join(show(figures[metric]) for metric in metrics)
             yield f"| {describe(users, kind)} | {logs:,} | {100 * math.sqrt(0.95 * 0.05 / logs):.1f} | {own} |"
@@ -228,6 +244,8 @@ def page_of(results: dict[str, Any]) -> str:
     for method in ("rows", "bootstrap"):
         metrics = [metric for metric in METRICS if method != "rows" or metric not in OF_GROUPS]
         lines += [f"### {method}\n", *make_table(results, method, metrics, coverage), ""]
+    lines += [BEST_THRESHOLDS, *make_table(results, BEST, OF_BEST, coverage)]
+    lines += [RESAMPLED, *make_table(results, RESAMPLED_BEST, OF_BEST[:3], coverage)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
 
 

@@ -21,7 +21,20 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import fastmetrics as fm
-from bench.significance.coverage_page import COUNTS, METHODS, METRICS, OF_GROUPS, PAGE, RESULTS, TESTED, USERS, page_of
+from bench.significance.coverage_page import (
+    BEST,
+    COUNTS,
+    METHODS,
+    METRICS,
+    OF_BEST,
+    OF_GROUPS,
+    PAGE,
+    RESAMPLED_BEST,
+    RESULTS,
+    TESTED,
+    USERS,
+    page_of,
+)
 from bench.significance.simulated_logs import KINDS, Kind, simulate, true_values, users_with
 
 CALIBRATED = "ece"  # of the true chances, for which it is 0
@@ -30,6 +43,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "linearized": {},
     "rows": {"unit": "row"},
     "bootstrap": {"ci_method": "bootstrap", "replicates": 500},
+    BEST: {},
+    RESAMPLED_BEST: {"ci_method": "bootstrap", "replicates": 300},
 }
 LARGE_LOGS_BY = ("linearized",)  # others would take hours
 RATES = tuple(dict.fromkeys(kind.ctr for kind in KINDS))
@@ -54,12 +69,14 @@ def count_block(cell: Cell, logs: int, block: int, truth: Mapping[str, float]) -
     options = {"label": "click", "group": "user", "ci": 0.95, "n_threads": 1, **OPTIONS[method]}
     if logs > 1:
         options["by"] = "log"
-    strings = {string_of(metric, kind): metric for metric in METRICS if method != "rows" or metric not in OF_GROUPS}
+    strings = strings_of(method, kind)
     found = {metric: dict.fromkeys(COUNTS, 0) for metric in strings.values()}
     for one in fm.evaluate(log, list(strings), score="a", **options):
         if one.slice or logs == 1:
             count_interval(found[strings[one.metric]], one.interval, truth[strings[one.metric]])
-    tested = [string for string, metric in strings.items() if metric in TESTED]
+    tested = [string for string, metric in strings.items() if metric in TESTED and not is_best(method)]
+    if not tested:
+        return {metric: list(counts.values()) for metric, counts in found.items()}
     # Units won and lost are not counted: it takes most of the time.
     with mock.patch("fastmetrics.engine.scan.resolve_intervals.count_wins", return_value=None):
         differences = fm.compare(log, tested, score=["a", "b"], **options)
@@ -68,6 +85,18 @@ def count_block(cell: Cell, logs: int, block: int, truth: Mapping[str, float]) -
             found[strings[one.metric]]["tests"] += 1
             found[strings[one.metric]]["rejected"] += one.pvalue <= 0.05
     return {metric: list(counts.values()) for metric, counts in found.items()}
+
+
+def is_best(method: str) -> bool:
+    return method in (BEST, RESAMPLED_BEST)
+
+
+def strings_of(method: str, kind: Kind) -> dict[str, str]:
+    """The metrics of a method by metric string."""
+    if is_best(method):
+        own = OF_BEST if method == BEST else OF_BEST[:3]
+        return {"best_threshold" if name == "f1" else f"best_threshold(metric={name})": name for name in own}
+    return {string_of(metric, kind): metric for metric in METRICS if method != "rows" or metric not in OF_GROUPS}
 
 
 def string_of(metric: str, kind: Kind) -> str:
@@ -86,8 +115,12 @@ def count_interval(counts: dict[str, int], interval: tuple[float, float] | None,
         counts["above"] += truth > high
 
 
-def find_truth(kind: Kind) -> dict[str, float]:
+def find_truth(method: str, kind: Kind) -> dict[str, float]:
     """The true values by metric."""
+    if is_best(method):
+        strings = strings_of(BEST, kind)
+        found = true_values(kind, list(strings), ())
+        return {metric: found[string] for string, metric in strings.items()}
     of_rows = {string_of(metric, kind): metric for metric in METRICS if metric not in (*OF_GROUPS, CALIBRATED)}
     values = true_values(kind, list(of_rows), OF_GROUPS)
     return {of_rows.get(string, string): value for string, value in values.items()} | {CALIBRATED: 0.0}
@@ -123,12 +156,13 @@ def blocks_of(results: dict[str, Any], cell: Cell) -> int:
 def add_block(results: dict[str, Any], cell: Cell) -> None:
     """Count one more block of a cell."""
     kind, users = cell.kind, cell.users
-    if kind.name() not in results["truth"]:
-        results["truth"][kind.name()] = find_truth(kind)
+    of_truth = f"{BEST} {kind.name()}" if is_best(cell.method) else kind.name()
+    if of_truth not in results["truth"]:
+        results["truth"][of_truth] = find_truth(cell.method, kind)
     if f"{users} {kind.name()}" not in results["units"]:
         results["units"][f"{users} {kind.name()}"] = users_with(kind, users)
     block = blocks_of(results, cell)
-    found = count_block(cell, BLOCKS[users], block, results["truth"][kind.name()])
+    found = count_block(cell, BLOCKS[users], block, results["truth"][of_truth])
     before = results["cells"].get(cell.name(), {"counts": {}})["counts"]
     counts = {
         metric: [a + b for a, b in zip(before.get(metric, NOTHING), own, strict=True)] for metric, own in found.items()

@@ -123,6 +123,8 @@ def true_values(kind: Kind, of_rows: Sequence[str], of_groups: Sequence[str]) ->
     }
     report = fm.evaluate(grid, list(of_rows), label="click", score="a", weight="mass")
     values = {one.metric: one.value for one in report}
+    if not of_groups:
+        return values
     logs = [simulate(kind, TRUTH_USERS, 1, [0, KINDS.index(kind), number]) for number in range(TRUTH_LOGS)]
     reports = [fm.evaluate(log, list(of_groups), label="click", score="a", group="user") for log in logs]
     return values | {metric: float(np.mean([one[metric] for one in reports])) for metric in of_groups}

@@ -49,16 +49,20 @@ def test_the_page_shows_the_counts(page):
     assert page.page_of(json.loads(page.RESULTS.read_text("utf-8"))) == page.PAGE.read_text("utf-8")
 
 
-@each_case("method", ["linearized", "rows", "bootstrap"])
+@each_case("method", ["linearized", "rows", "bootstrap", "best", "best-bootstrap"])
 def test_blocks_are_counted(simulation, logs, method):
     kind = logs.Kind(0.5, False, True)
-    counts = simulation.count_block(simulation.Cell(method, 20, kind), 3, 0, simulation.find_truth(kind))
-    metrics = [metric for metric in simulation.METRICS if method != "rows" or metric not in simulation.OF_GROUPS]
+    counts = simulation.count_block(simulation.Cell(method, 20, kind), 3, 0, simulation.find_truth(method, kind))
+    metrics = {
+        "best": simulation.OF_BEST, "best-bootstrap": simulation.OF_BEST[:3],
+        "rows": [metric for metric in simulation.METRICS if metric not in simulation.OF_GROUPS],
+    }.get(method, simulation.METRICS)  # fmt: skip
+    tested = () if method.startswith("best") else simulation.TESTED
     assert sorted(counts) == sorted(metrics)
     for metric, (n_logs, intervals, below, above, tests, rejected) in counts.items():
         assert n_logs == intervals == 3
         assert below + above <= 3
-        assert rejected <= tests == (3 if metric in simulation.TESTED else 0)
+        assert rejected <= tests == (3 if metric in tested else 0)
 
 
 def test_a_run_goes_on_where_the_last_one_ended(simulation, logs, results):
