@@ -9,7 +9,7 @@ import typer
 
 import fastmetrics
 from fastmetrics._core.grouping import grouped
-from fastmetrics.cli.input_names import file_names
+from fastmetrics.cli.input_names import file_names, readable
 from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads, with_outputs
 from fastmetrics.cli.outputs import read_outputs, write_result
 from fastmetrics.cli.table_results import TableResult
@@ -44,13 +44,16 @@ EXAMPLES = examples(
 @with_outputs
 def coco(
     truth: Annotated[
-        str, typer.Argument(metavar="GT", help="Annotations: a JSON file in COCO's format.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="GT", help="Annotations: a JSON file in COCO's format; - is standard input.", show_default=False
+        ),
     ],
     found: Annotated[
         list[str],
         typer.Argument(
             metavar="DT",
-            help="Detections: JSON files in the format of COCO's results, several for a table.",
+            help="Detections: JSON files in the format of COCO's results, several for a table; - is standard input.",
             show_default=False,
         ),
     ],
@@ -69,7 +72,8 @@ def coco(
         bool, typer.Option("--class-agnostic", help="Treat all categories as one.")
     ] = False,
     layout: Annotated[
-        CocoFormat | None, typer.Option("--format", help="How to print the values. Default: table.", show_default=False)
+        CocoFormat | None,
+        typer.Option("-f", "--format", help="How to print the values. Default: table.", show_default=False),
     ] = None,
     words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
@@ -90,6 +94,7 @@ def coco(
     outputs = read_outputs(words.with_layout(layout), [truth, *found], default="table", first_columns=first_columns)
     check_options(outputs.layout, found, per_class=per_class)
     names = file_names(found)
+    truth, *found = readable([truth, *found], "DT")
 
     def written(results: "list[CocoResult]") -> TableResult:
         return table_result(names, results, per_class=per_class)

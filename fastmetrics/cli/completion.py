@@ -14,6 +14,7 @@ import typer
 
 FIRST_ROWS = 65_536  # of the log, whose values are proposed
 MOST_VALUES = 100
+COLUMN_TYPES = ("string", "int64", "float32", "double", "bool", "date", "timestamp", "decimal(10,2)")
 # A condition up to a column, a comparison and the beginning of a text.
 OPEN_TEXT = re.compile(
     r"(?P<before>.*?(?P<column>[A-Za-z_]\w*)\s*(?:=|!=|<>|in\s*\((?:\s*'[^']*'\s*,)*)\s*)'?(?P<text>[^'=<>]*)$", re.S
@@ -57,6 +58,45 @@ def complete_condition(context: typer.Context, incomplete: str) -> list[str]:
         return [f"{opened['before']}{value}" for value in values]
     last = LAST_NAME.match(incomplete)
     return [] if last is None else [f"{last['before']}{name}" for name in columns]
+
+
+def complete_role(context: typer.Context, incomplete: str) -> list[str]:
+    """The roles of metrics, and after = the columns of the log."""
+    import fastmetrics
+
+    role, equals, column = incomplete.partition("=")
+    if equals:
+        return [f"{role}={name}" for name in complete_columns(context, column)]
+    return sorted({f"{own}=" for spec in fastmetrics.list_metrics().values() for own in spec.roles})
+
+
+def complete_margin(context: typer.Context, incomplete: str) -> list[str]:
+    """The metric of a margin."""
+    return [] if "=" in incomplete else [f"{name}=" for name in complete_metrics(context, incomplete)]
+
+
+def complete_column_type(context: typer.Context, incomplete: str) -> list[str]:
+    """The columns of the log, and after = the types."""
+    column, equals, _ = incomplete.rpartition("=")
+    if equals:
+        return [f"{column}={name}" for name in COLUMN_TYPES]
+    return [f"{name}=" for name in columns_of_log(context)]
+
+
+def complete_task(context: typer.Context, incomplete: str) -> list[str]:
+    """The keys of a task after its name, and after = what the key has."""
+    from fastmetrics.engine.evaluation.options import OF_TASKS
+
+    name, colon, fields = incomplete.partition(":")
+    if not colon:
+        return []
+    before, semicolon, field = fields.rpartition(";")
+    key, equals, value = field.partition("=")
+    start = f"{name}:{before}{semicolon}{' ' * (len(field) - len(field.lstrip()) or 1)}"
+    if not equals:
+        return [f"{start}{own.name}=" for own in OF_TASKS if own.name != "roles"]
+    complete = {"metrics": complete_metrics, "where": complete_condition}.get(key.strip(), complete_columns)
+    return [f"{name}:{before}{semicolon}{key}={found}" for found in complete(context, value)]
 
 
 def columns_of_log(context: typer.Context) -> list[str]:

@@ -25,7 +25,7 @@ EXAMPLES = examples(
     "list --plugin my_metrics --json",
     "list -o metrics.csv",
 )
-COLUMNS = ("metric", "labels", "needs", "parameters", "aliases", "summary")
+COLUMNS = ("metric", "summary", "labels", "needs", "parameters", "aliases")
 # The labels of a metric, in a word and in full.
 LABELS = {
     "binary": ("0/1", "0/1, -1/+1 or bool"),
@@ -72,6 +72,9 @@ def list_metrics(
 
     A parameter is set in parentheses: name(parameter=value). A cutoff follows after @: write name@10 for a name that
     ends with @k, and name or name@10 for a metric with @k among its parameters.
+
+    In a pipe the list is a line for each metric, with tabs between metric, summary, labels, needs, parameters and
+    aliases, and - for nothing: list | cut -f1,2 shows names and meanings.
     """
     outputs = read_outputs(words.with_layout(), (), default="table")
     import_plugins(plugin)
@@ -127,9 +130,8 @@ def print_table(specs: Sequence[Any]) -> None:
 
 
 def print_lines(specs: Sequence[Any]) -> None:
-    """One metric a line, with at least two blanks between columns, for grep and awk."""
-    rows = [COLUMNS, *(tuple(cell or "-" for cell in row) for row in rows_of(specs))]
-    write_lines(aligned_lines(rows, range(len(COLUMNS))))
+    """One metric a line, with a tab between columns, for cut, grep and sort."""
+    write_lines("\t".join(cell or "-" for cell in row) for row in [COLUMNS, *rows_of(specs)])
 
 
 def print_in_full(specs: Sequence[Any]) -> None:
@@ -173,8 +175,8 @@ def needs(spec: Any) -> str:
 def rows_of(specs: Sequence[Any]) -> list[list[str]]:
     return [
         [
-            spec.name, label_words(spec)[0], needs(spec), ",".join(parameter_texts(spec)), ",".join(spec.aliases),
-            spec.summary,
+            spec.name, spec.summary, label_words(spec)[0], needs(spec), ",".join(parameter_texts(spec)),
+            ",".join(spec.aliases),
         ]
         for spec in forms_of(specs)
     ]  # fmt: skip

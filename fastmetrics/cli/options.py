@@ -75,7 +75,7 @@ NoClobber = Annotated[
 ]
 ResultFormat = Annotated[
     Literal["table", "csv", "markdown", "json"] | None,
-    typer.Option("--format", help="How to print the result. Default: table.", show_default=False),
+    typer.Option("-f", "--format", help="How to print the result. Default: table.", show_default=False),
 ]
 Digits = Annotated[
     int | None,

@@ -5,7 +5,13 @@ from typing import Annotated, Any, Literal
 import typer
 
 from fastmetrics._core.parallel import count_threads
-from fastmetrics.cli.completion import complete_columns, complete_condition, complete_metrics
+from fastmetrics.cli.completion import (
+    complete_columns,
+    complete_condition,
+    complete_metrics,
+    complete_role,
+    complete_task,
+)
 from fastmetrics.engine.evaluation.options import option as kinds
 from fastmetrics.engine.evaluation.options import options_of
 from fastmetrics.engine.evaluation.options.option import COMPARE, EVALUATE, Option
@@ -20,7 +26,8 @@ METAVARS = {
     kinds.SEED: "N", kinds.SIZE: "SIZE", kinds.PATH: "DIR",
 }  # fmt: skip
 COMPLETIONS = {
-    kinds.METRICS: complete_metrics, kinds.FILTER: complete_condition,
+    kinds.METRICS: complete_metrics, kinds.FILTER: complete_condition, kinds.ROLES: complete_role,
+    kinds.TASKS: complete_task,
     **dict.fromkeys((kinds.COLUMN, kinds.COLUMNS, kinds.MODELS, kinds.SLICES, kinds.UNITS), complete_columns),
 }  # fmt: skip
 # The options of logs that `evaluate` and `compare` have, by name.

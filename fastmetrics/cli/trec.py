@@ -7,7 +7,7 @@ import typer
 
 import fastmetrics
 from fastmetrics.cli.completion import complete_measures
-from fastmetrics.cli.input_names import file_names
+from fastmetrics.cli.input_names import file_names, readable
 from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads
 from fastmetrics.cli.outputs import read_outputs, write_result
 from fastmetrics.cli.records import fields_of, spread
@@ -57,7 +57,7 @@ def trec(
         list[str],
         typer.Argument(
             metavar="RUN",
-            help="Runs: lines of query, Q0, item, rank, score, tag. Plain or gzip, as the judgments.",
+            help="Runs: lines of query, Q0, item, rank, score, tag. Plain or gzip, as judgments; - is standard input.",
             show_default=False,
         ),
     ],
@@ -101,7 +101,9 @@ def trec(
     z_scores: Annotated[str | None, typer.Option("-Z", "--zscore", hidden=True)] = None,
     layout: Annotated[
         TrecOutputFormat | None,
-        typer.Option("--format", help="Default: trec_eval's own for one run, a table for several.", show_default=False),
+        typer.Option(
+            "-f", "--format", help="Default: trec_eval's own for one run, a table for several.", show_default=False
+        ),
     ] = None,
     compare: Annotated[
         bool,
@@ -129,13 +131,14 @@ def trec(
     default = "trec" if len(runs) == 1 else "table"
     outputs = read_outputs(words.with_layout(layout), [qrels, *runs], default=default, first_columns=("metric",))
     check_options(metrics, runs, outputs.layout, per_query=per_query, no_summary=no_summary)
+    opened = readable([qrels, *runs], "RUN")
     rows_of = {"per_query": per_query, "summary": not no_summary}
 
     def compute() -> "list[TrecResult]":
         from fastmetrics.cli.progress import row_progress
 
         with row_progress(quiet=outputs.quiet) as report:
-            judgments = fastmetrics.read_qrels(qrels, n_threads=threads, progress=report)
+            judgments = fastmetrics.read_qrels(opened[0], n_threads=threads, progress=report)
             results = [
                 fastmetrics.evaluate_trec(
                     judgments,
@@ -149,7 +152,7 @@ def trec(
                     n_threads=threads,
                     progress=report,
                 )
-                for path in runs
+                for path in opened[1:]
             ]
         for path, result in zip(runs, results, strict=True):
             warn_of_unmatched(path, qrels, result, complete=complete)

@@ -7,7 +7,7 @@ import typer
 
 import fastmetrics
 from fastmetrics.cli.drawn_results import Tables, print_result
-from fastmetrics.cli.input_names import file_names
+from fastmetrics.cli.input_names import file_names, readable
 from fastmetrics.cli.logs.task_options import split_names
 from fastmetrics.cli.outputs import OutputOptions, read_outputs, write_result
 
@@ -41,13 +41,14 @@ def compare_runs(
             raise typer.BadParameter("it has no effect on --compare", param_hint=option)
     names = compared_metrics(metrics)
     outputs = read_outputs(given, [qrels, *runs], default="table")
-    named = dict(zip(file_names(runs), runs, strict=True))
+    opened, *of_runs = readable([qrels, *runs], "RUN")
+    named = dict(zip(file_names(runs), of_runs, strict=True))
 
     def compute() -> "Comparison":
         from fastmetrics.cli.progress import row_progress
 
         with row_progress(quiet=outputs.quiet) as report:
-            judgments = fastmetrics.read_qrels(qrels, n_threads=threads, progress=report)
+            judgments = fastmetrics.read_qrels(opened, n_threads=threads, progress=report)
             read = {
                 name: fastmetrics.read_run(path, n_threads=threads, progress=report) for name, path in named.items()
             }

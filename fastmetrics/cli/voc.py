@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import fastmetrics
+from fastmetrics.cli.input_names import STANDARD_INPUT, readable
 from fastmetrics.cli.options import DEFAULT_OUTPUTS, OutputWords, Threads, with_outputs
 from fastmetrics.cli.outputs import read_outputs, write_result
 from fastmetrics.cli.table_results import TableResult
@@ -55,7 +56,7 @@ def voc(
     ] = None,
     layout: Annotated[
         VocFormat | None,
-        typer.Option("--format", help="How to print the values. Default: table.", show_default=False),
+        typer.Option("-f", "--format", help="How to print the values. Default: table.", show_default=False),
     ] = None,
     words: OutputWords = DEFAULT_OUTPUTS,
     threads: Threads = None,
@@ -65,7 +66,11 @@ def voc(
     A row for every class, then the mean. A class without objects is undefined
     (–) and not in the mean.
     """
+    if STANDARD_INPUT in (truth, found):
+        message = "a file for each class is read, which standard input is not: name a folder, or results_{}.txt"
+        raise typer.BadParameter(message, param_hint=STANDARD_INPUT)
     paths = [truth, found, *([] if images is None else [images])]
+    image_set = None if images is None else readable([images], "--images")[0]
     outputs = read_outputs(words.with_layout(layout), paths, default="table", first_columns=("class",))
     from fastmetrics.cli.progress import show_evaluation
 
@@ -77,7 +82,7 @@ def voc(
                 interpolation=interpolation,
                 iou_threshold=iou_threshold,
                 difficult=difficult,
-                images=images,
+                images=image_set,
                 n_threads=threads,
             )
 

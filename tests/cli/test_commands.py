@@ -339,7 +339,11 @@ def test_list_names_every_metric(tmp_path):
     done = run("list", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert ESCAPE not in done.stdout
-    assert list(dict.fromkeys(line.split()[0] for line in done.stdout.splitlines()[1:])) == names_of_metrics()
+    head, *lines = (line.split("\t") for line in done.stdout.splitlines())
+    assert head == ["metric", "summary", "labels", "needs", "parameters", "aliases"]
+    assert {len(line) for line in lines} == {len(head)}  # for cut -f
+    assert all(cell and cell == cell.strip() for line in lines for cell in line)
+    assert list(dict.fromkeys(line[0] for line in lines)) == names_of_metrics()
     code, screen = run_in_terminal("list", folder=tmp_path)
     assert code == 0
     assert all(name in plain(screen) for name in names_of_metrics())

@@ -10,7 +10,7 @@ import pytest
 from support.cases import each_case
 from support.command_line import environment
 
-pytest.importorskip("typer")
+typer = pytest.importorskip("typer")
 pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -74,6 +74,36 @@ def test_metrics(folder):
     assert proposed("fastmetrics list loglo", folder) == ["logloss"]
     assert proposed("fastmetrics trec qrels.txt run.txt -m recip", folder) == ["recip_rank"]
     assert proposed("fastmetrics list --family rank", folder) == ["ranking"]
+
+
+def test_keys_and_their_values(folder):
+    line = "fastmetrics evaluate clicks.parquet "
+    assert "reward=" in proposed(f"{line}--role rew", folder)
+    assert proposed(f"{line}--role reward=", folder) == [f"reward={name}" for name in COLUMNS]
+    assert proposed(f"{line}--role reward=p", folder) == ["reward=pctr"]
+    assert proposed(f'{line}--task "', folder) == []
+    assert proposed(f'{line}--task "cvr: la', folder) == ["cvr: label="]
+    assert proposed(f'{line}--task "cvr: label=cl', folder) == ["cvr: label=click"]
+    assert proposed(f'{line}--task "cvr: label=click; sc', folder) == ["cvr: label=click; score="]
+    assert proposed(f'{line}--task "cvr: label=click,ch', folder) == ["cvr: label=click,channel"]
+    assert proposed(f'{line}--task "cvr: label=click; metrics=auc,loglo', folder) == [
+        "cvr: label=click; metrics=auc,logloss"
+    ]
+    assert proposed(f"{line}--task \"cvr: where=channel = 'f", folder) == ["cvr: where=channel = 'feed'"]
+    assert proposed("fastmetrics compare clicks.parquet --margin loglo", folder) == ["logloss="]
+    assert proposed("fastmetrics compare clicks.parquet --margin logloss=", folder) == []
+    assert proposed("fastmetrics evaluate log.csv --delimiter ; --column-type ", folder) == ["y=", "s="]
+    assert proposed("fastmetrics evaluate log.csv --delimiter ; --column-type y=st", folder) == ["y=string"]
+
+
+def test_every_option_of_keys_and_values_proposes_them():
+    from fastmetrics.cli.app import app
+
+    stores = "--storage-option"  # whose keys are those of any store
+    for command in typer.main.get_command(app).commands.values():
+        for own in command.params:
+            if "=" in (own.metavar or "") or own.name == "tasks":
+                assert own._custom_shell_complete is not None or stores in own.opts, own.opts
 
 
 def test_values_of_columns_in_conditions(folder):

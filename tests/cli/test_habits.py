@@ -452,3 +452,55 @@ def test_texts_in_conditions_have_single_quotes(folder, condition):
     code, out, errors = in_process(words, folder)
     assert (code, out) == (1, "")
     assert re.fullmatch(r"error: .*a text has single quotes: '(a|it''s)'.*\n", errors), errors
+
+
+READ_FROM_STANDARD_INPUT = (
+    ("coco - detections.json", "instances.json"), ("coco instances.json -", "detections.json"),
+    ("trec - run.txt", "qrels.txt"), ("trec qrels.txt -", "run.txt"),
+    ("trec qrels.txt - other.txt -m map --compare", "run.txt"), ("bleu reference.txt -i -", "system.txt"),
+    ("evaluate - --input-format csv --label click --score old -m auc", "log.csv"),
+)  # fmt: skip
+
+
+@each_case(("line", "file"), READ_FROM_STANDARD_INPUT)
+def test_a_sign_stands_for_standard_input(folder, line, file):
+    words = [sys.executable, "-m", "fastmetrics", *line.split(), "--json"]
+    with (folder / file).open("rb") as stream:
+        done = subprocess.run(words, stdin=stream, capture_output=True, cwd=folder, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    named = line.replace("evaluate - --input-format csv", f"evaluate {file}").replace("-i -", f"-i {file}")
+    named = " ".join(file if word == "-" else word for word in named.split())
+    wanted = run(*named.split(), "--json", folder=folder)
+    assert numbers_of(json.loads(done.stdout)) == numbers_of(json.loads(wanted.stdout))
+
+
+def numbers_of(document):
+    """The numbers of a document, in order."""
+    if isinstance(document, dict | list):
+        inner = document.values() if isinstance(document, dict) else document
+        return [number for own in inner for number in numbers_of(own)]
+    return [document] if isinstance(document, int | float) else []
+
+
+@each_case(
+    "line",
+    ["coco instances.json -", "trec qrels.txt -", "bleu reference.txt -i -", "evaluate - --label click --score old"],
+)
+def test_a_terminal_is_no_input(folder, line):
+    done = run(*line.split(), folder=folder)
+    assert done.returncode == 2
+    assert "standard input is a terminal" in done.stderr or "no system output" in done.stderr, done.stderr
+
+
+@each_case("line", ["coco - -", "trec - -", "bleu - -i -", "voc - results", "voc voc -"])
+def test_standard_input_is_one_file(folder, line):
+    done = run(*line.split(), folder=folder, standard_input=b"{}")
+    assert done.returncode == 2
+    assert "standard input" in done.stderr, done.stderr
+
+
+def test_a_letter_of_the_format_is_that_of_all_commands():
+    for name, command in commands_of_the_program().items():
+        for own in command.params:
+            if "--format" in own.opts:
+                assert "-f" in own.opts, name

@@ -48,14 +48,18 @@ class ColumnTable(ReadByName[np.ndarray]):
         return [TableColumn(name, "array", column) for name, column in self.columns.items()]
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """The columns as lists of what JSON has: dates and times are texts.
+        """The columns as lists of what JSON has: dates and times are texts, and NaN becomes None.
 
         Returns
         -------
         dict of str to list
         """
         found = {name: python_values(column) for name, column in self.columns.items()}
-        others = [name for name, column in self.columns.items() if column.dtype.kind not in "biuf"]
+        others = [
+            name
+            for name, column in self.columns.items()
+            if column.dtype.kind not in "biuf" or (column.dtype.kind == "f" and not np.isfinite(column).all())
+        ]
         return found | {name: as_json_value(found[name]) for name in others}
 
     def __repr__(self) -> str:

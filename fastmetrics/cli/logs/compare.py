@@ -10,7 +10,7 @@ from rich.markup import escape
 import fastmetrics
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics.cli import options
-from fastmetrics.cli.completion import complete_columns, complete_gate
+from fastmetrics.cli.completion import complete_columns, complete_gate, complete_margin
 from fastmetrics.cli.drawn_results import Tables
 from fastmetrics.cli.logs.config import with_config
 from fastmetrics.cli.logs.found_columns import show_columns
@@ -87,7 +87,12 @@ def compare(
     ] = "holm",
     margin: Annotated[
         list[str] | None,
-        typer.Option(metavar=BY_NAME["margin"].metavar, help=BY_NAME["margin"].help, rich_help_panel=options.INTERVALS),
+        typer.Option(
+            metavar=BY_NAME["margin"].metavar,
+            help=BY_NAME["margin"].help,
+            rich_help_panel=options.INTERVALS,
+            autocompletion=complete_margin,
+        ),
     ] = None,
     fail_if: Annotated[
         list[str] | None,

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fastmetrics.cli.completion import complete_column_type
 from fastmetrics.cli.input_names import STANDARD_INPUT
 
 Delimiter = Annotated[
@@ -31,6 +32,7 @@ ColumnTypes = Annotated[
     typer.Option(
         "--column-type",
         metavar="COLUMN=TYPE",
+        autocompletion=complete_column_type,
         help="The type of a column of CSV or JSON lines, such as user_id=string: 007 then stays a text. Types are "
         "string, int64, float32, double, bool, date, timestamp, decimal(10,2). May be repeated.",
     ),

@@ -84,7 +84,7 @@ def test_bad_numbers_are_named(folder):
 def test_the_list_has_the_targets(tmp_path):
     from fastmetrics.cli.list_metrics import LABELS
 
-    head, *lines = (line.split() for line in run("list", folder=tmp_path).stdout.splitlines())
+    head, *lines = (line.split("\t") for line in run("list", folder=tmp_path).stdout.splitlines())
     listed = [(line[0], line[head.index("labels")]) for line in lines]
     assert listed == [(form.name, LABELS[form.target][0]) for spec in fm.list_metrics().values() for form in spec.forms]
     targets = {spec.name: spec.target for spec in fm.list_metrics().values()}

@@ -9,6 +9,7 @@ import numpy as np
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.results.column_table import MAX_LISTED_ROWS, ColumnTable, format_cell
+from fastmetrics._core.results.json_results import as_json_value
 from fastmetrics._core.results.table_columns import TableColumn
 from fastmetrics._core.results.table_rows import NamedValues
 from fastmetrics._core.upper_layers import render
@@ -253,20 +254,23 @@ class CocoResult(NamedValues[float]):
         return "coco_map|" + "|".join(f"{key}:{value}" for key, value in parts.items())
 
     def to_dict(self) -> dict[str, Any]:
-        """Values, rows by category, coverage, undefined values and the signature, in plain types.
+        """Values, rows by category, coverage, undefined values and the signature, as plain Python for JSON.
+
+        NaN becomes None.
 
         Returns
         -------
         dict
         """
-        return {
+        plain: dict[str, Any] = as_json_value({
             "values": dict(self._values),
             "stats": self.stats.tolist(),
             "per_class": self.per_class.to_dict(),
             "coverage": dict(self.coverage),
             "undefined": dict(self.undefined),
             "signature": self.signature,
-        }
+        })  # fmt: skip
+        return plain
 
     @answers_unknown
     def describe(self, name: str) -> tuple[str, str, str, str]:

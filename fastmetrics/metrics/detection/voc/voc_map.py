@@ -19,6 +19,7 @@ from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.option_numbers import number_value
 from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.results.json_results import as_json_value
 from fastmetrics._core.results.table_columns import TableColumn
 from fastmetrics._core.results.table_rows import NamedValues
 from fastmetrics._core.undefined import warn_undefined
@@ -148,20 +149,23 @@ class VocResult(NamedValues[VocClass]):
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """The mean, AP and counts of classes, coverage, undefined classes and the signature, in plain types.
+        """The mean, AP and counts of classes, coverage, undefined classes and the signature, as plain Python for JSON.
+
+        NaN becomes None.
 
         Returns
         -------
         dict
         """
         counts = ("ap", *ROW_COUNTS)
-        return {
+        plain: dict[str, Any] = as_json_value({
             "map": self.map,
             "per_class": {name: {each: getattr(row, each) for each in counts} for name, row in self.per_class.items()},
             "coverage": self.coverage,
             "undefined": self.undefined,
             "signature": self.signature,
-        }
+        })  # fmt: skip
+        return plain
 
 
 class VocOptions(NamedTuple):

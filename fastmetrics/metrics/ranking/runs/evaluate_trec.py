@@ -12,7 +12,8 @@ from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.results.table_columns import TableColumn
+from fastmetrics._core.results.json_results import as_json_value
+from fastmetrics._core.results.table_columns import TableColumn, python_values
 from fastmetrics._core.results.table_rows import NamedValues, refuse_place
 from fastmetrics.metrics.ranking.lists.ids import QuerySegments, TextIds
 from fastmetrics.metrics.ranking.lists.list_measures import (
@@ -165,9 +166,9 @@ class TrecResult(NamedValues[Value]):
             for name, value in self.summary.items():
                 yield f"{name:<22}\tall\t{format_value(value)}"
 
-    def to_dict(self) -> dict[str, dict[str, Value]]:
-        """The values of every query as {query: {name: value}}, as pytrec_eval returns them."""
-        columns = self.values_of_queries()
+    def to_dict(self) -> dict[str, dict[str, Value | None]]:
+        """The values of every query as {query: {name: value}}, as pytrec_eval returns them; NaN becomes None."""
+        columns = as_json_value(self.values_of_queries())
         return {
             query: {name: values[row] for name, values in columns.items()} for row, query in enumerate(self.queries)
         }
@@ -179,7 +180,7 @@ class TrecResult(NamedValues[Value]):
         -------
         dict of str to list
         """
-        return {name: values for name, values in self.per_query.to_dict().items() if name != "query"}
+        return {name: python_values(own) for name, own in self.per_query.columns.items() if name != "query"}
 
 
 def format_value(value: Value, *, quote: bool = False) -> str:

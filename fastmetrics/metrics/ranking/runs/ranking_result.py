@@ -16,6 +16,7 @@ from fastmetrics._core.metric_spec import MetricSpec
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric, Metrics
 from fastmetrics._core.results.column_table import ColumnTable, format_cell
+from fastmetrics._core.results.json_results import as_json_value
 from fastmetrics._core.results.table_columns import TableColumn
 from fastmetrics._core.results.table_rows import NamedValues, refuse_place
 from fastmetrics._core.upper_layers import render
@@ -176,17 +177,18 @@ class RankingResult(NamedValues[float]):
         return self._evaluation.join.coverage.missing.to_list()
 
     def to_dict(self) -> dict[str, Any]:
-        """Values, signatures and coverage as plain Python types.
+        """Values, signatures and coverage as plain Python for JSON. NaN becomes None.
 
         Returns
         -------
         dict
         """
-        return {
+        plain: dict[str, Any] = as_json_value({
             "values": dict(self._values),
             "signatures": {name: self.signature(name) for name in self._values},
             "coverage": self.coverage,
-        }
+        })  # fmt: skip
+        return plain
 
     def __repr__(self) -> str:
         rows = [[name, format_cell(value)] for name, value in self._values.items()]
