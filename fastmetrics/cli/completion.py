@@ -61,13 +61,19 @@ def complete_condition(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def complete_role(context: typer.Context, incomplete: str) -> list[str]:
-    """The roles of metrics, and after = the columns of the log."""
+    """The roles of metrics, of plugins too, that have no option, and after = the columns of the log."""
     import fastmetrics
+    from fastmetrics._core.kinds import MODEL_ROLES
+    from fastmetrics.cli.options import import_plugins
+    from fastmetrics.engine.evaluation.options import BY_NAME
 
     role, equals, column = incomplete.partition("=")
     if equals:
         return [f"{role}={name}" for name in complete_columns(context, column)]
-    return sorted({f"{own}=" for spec in fastmetrics.list_metrics().values() for own in spec.roles})
+    with suppress(Exception):
+        import_plugins(context.params.get("plugin"))
+    roles = {own for spec in fastmetrics.list_metrics().values() for own in spec.roles}
+    return [f"{own}=" for own in sorted(roles - {*MODEL_ROLES, *BY_NAME})]
 
 
 def complete_margin(context: typer.Context, incomplete: str) -> list[str]:

@@ -113,7 +113,7 @@ def encode_object(value: Any) -> Any:
         return {"items": [[encode(key), encode(own)] for key, own in value.items()]}
     name = type(value).__name__
     if name in ATTRIBUTES:
-        found = {own: getattr(value, own) for own in ATTRIBUTES[name]}
+        found = {own: dict(value) if own == "values" else getattr(value, own) for own in ATTRIBUTES[name]}
         return {own: encode(item() if callable(item) else item) for own, item in found.items()}
     if hasattr(value, "toarray"):  # a sparse matrix
         return {"sparse": encode_array(value.toarray())}

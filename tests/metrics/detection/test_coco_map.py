@@ -327,7 +327,7 @@ class TestResult:
 
     def test_to_dict_has_plain_types(self, result):
         plain = result.to_dict()
-        assert plain["values"] == dict(result)
+        assert plain["values"] == {name: None if np.isnan(own) else own for name, own in result.items()}
         assert plain["signature"].startswith("coco_map|iou_type:bbox|iou:0.5,")
         assert type(plain["per_class"]["ap"][0]) is float
 
