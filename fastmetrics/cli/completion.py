@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 import typer
@@ -64,14 +65,13 @@ def complete_role(context: typer.Context, incomplete: str) -> list[str]:
     """The roles of metrics, of plugins too, that have no option, and after = the columns of the log."""
     import fastmetrics
     from fastmetrics._core.kinds import MODEL_ROLES
-    from fastmetrics.cli.options import import_plugins
     from fastmetrics.engine.evaluation.options import BY_NAME
 
     role, equals, column = incomplete.partition("=")
     if equals:
         return [f"{role}={name}" for name in complete_columns(context, column)]
     with suppress(Exception):
-        import_plugins(context.params.get("plugin"))
+        list(map(import_module, context.params.get("plugin") or ()))
     roles = {own for spec in fastmetrics.list_metrics().values() for own in spec.roles}
     return [f"{own}=" for own in sorted(roles - {*MODEL_ROLES, *BY_NAME})]
 
