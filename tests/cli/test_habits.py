@@ -471,15 +471,8 @@ def test_a_sign_stands_for_standard_input(folder, line, file):
     named = line.replace("evaluate - --input-format csv", f"evaluate {file}").replace("-i -", f"-i {file}")
     named = " ".join(file if word == "-" else word for word in named.split())
     wanted = run(*named.split(), "--json", folder=folder)
-    assert numbers_of(json.loads(done.stdout)) == numbers_of(json.loads(wanted.stdout))
-
-
-def numbers_of(document):
-    """The numbers of a document, in order."""
-    if isinstance(document, dict | list):
-        inner = document.values() if isinstance(document, dict) else document
-        return [number for own in inner for number in numbers_of(own)]
-    return [document] if isinstance(document, int | float) else []
+    numbers = r"[:\[,] (-?\d[\d.e-]*)"
+    assert re.findall(numbers, done.stdout) == re.findall(numbers, wanted.stdout)
 
 
 @each_case(
