@@ -82,6 +82,11 @@ RULES = """
 The rule of degrees of freedom was chosen so: in 600 logs of each kind with 20 and 200 users, it left 11 of 208 figures
 outside of 93 to 97.5, and no test above 7 %. 3 (sum e²)² / sum e⁴, which suits normal contributions of equal units,
 left 26 figures outside, and 6 tests above 7 %. The price: with 20 users who are alike, intervals are about 3 % wider.
+
+No interval knows what a log lacks. Where a few rows or users have most of the loss, most logs have too few of them: MSE
+and RMSE of targets and errors that are lognormal covered about 90 % with 20 users (MAE 93), log loss and Brier score
+92 % with 120 users whose effects on the log odds have Student's distribution with 4 degrees of freedom. The truth was
+above nearly all intervals that missed.
 """
 SIZE = """
 ## Size of 5 % tests
