@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics.engine.partial import partial_state
 from fastmetrics.engine.partial.partial_state import PartialState
+from fastmetrics.engine.partial.waiting_rows import GatheredColumn
 from support.cases import each_case
 
 COLUMNS = {"label": "click", "score": "pctr", "group": "user", "weight": "weight"}
@@ -181,3 +182,25 @@ def test_the_rows_that_gathered_ones_would_exceed_are_refused(monkeypatch):
     state.update(batch_of(3))
     assert not gathered(state)
     assert state.rows == 2150
+
+
+def test_a_copy_gathers_rows_of_its_own():
+    state, first = known_state()
+    state.update(batch_of(1))
+    other = state.copy()
+    log, others = [batch_of(2)], [batch_of(3)]
+    state.update(log[0])
+    other.update(others[0])
+    assert state.rows == other.rows == 2100
+    for own, more in ((state, log), (other, others)):
+        assert own.result() == fm.evaluate(joined([first, batch_of(1), *more]), METRICS, **COLUMNS)
+
+
+@each_case("values, changed", [(np.full(5, 0.5), 2.0), (np.zeros(5, np.int8), 7)])
+def test_what_is_checked_is_the_copy(values, changed):
+    column = GatheredColumn(values.dtype, is_key=False, are_classes=values.dtype == np.int8)
+    column.learn(values)
+    own = column.put(values, 0)
+    values[:] = changed  # by another thread, before the check
+    assert column.is_valid(own)
+    assert not column.is_valid(column.put(values, 5))
