@@ -41,7 +41,7 @@ def test_paired(timing, systems, method):
         return [value for results in list(scores.values())[1:] for value in (results[1].score, results[1].p_value)]
 
     def ours():
-        comparison = fm.compare_texts(named, references, ["bleu", "chrf"], method=method, replicates=samples)
+        comparison = fm.compare_texts(named, references, ["bleu", "chrf"], test=method, replicates=samples)
         return [value for difference in comparison for value in (difference.other_value, difference.pvalue)]
 
     work = f"`compare_texts`, {method}, {samples:,} samples of {format_count(len(references))} segments, BLEU and chrF"
