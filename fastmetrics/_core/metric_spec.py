@@ -100,7 +100,7 @@ class ScoreInfluence(NamedTuple):
         For a value that is the greatest of all thresholds: from the masses of two halves of the units, float64[2,
         n_classes] each, to the mean value of each half at the other half's threshold.
     interval : callable or None
-        The interval of such a value, from it, the crossed one, its `ErrorEstimate` and the level.
+        The interval of such a value, from it, the crossed one, the error with its degrees of freedom, and the level.
     """
 
     of_classes: Callable[[Any], Any]

@@ -139,7 +139,7 @@ result = fm.evaluate_trec(qrels, "bm25.run", ["map", "P.5,10"], relevance_level=
 revealed = [
     reveal_type(result),  # reveals: TrecResult
     reveal_type(result["map"]),  # reveals: float | int | str
-    reveal_type(result.to_dict()),  # reveals: dict[str, dict[str, float | int | str]]
+    reveal_type(result.to_dict()),  # reveals: dict[str, dict[str, float | int | str | None]]
 ]
 measure_names: tuple[str, ...] = fm.trec_metric_names("official")
 
@@ -147,7 +147,7 @@ ranked = fm.evaluate_ranking({"q": {"d": 1}}, {"q": {"d": 0.5}}, ["map", "mrr"],
 revealed = [
     reveal_type(ranked),  # reveals: RankingResult
     reveal_type(ranked["map"]),  # reveals: float
-    reveal_type(ranked.values),  # reveals: dict[str, float]
+    reveal_type(dict(ranked)),  # reveals: dict[Any, float]
     reveal_type(ranked.per_query),  # reveals: RankingTable
     reveal_type(ranked.signature("map")),  # reveals: str
 ]

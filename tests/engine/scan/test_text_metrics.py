@@ -94,7 +94,8 @@ class TestRegistered:
             ("meteor(modules=('exact',), alpha=2)", "alpha must be"),
             ("rouge1(tokenizer=own)", "tokenizer of metric 'rouge1' must be one of default, unicode"),
             ("rouge3", "unknown metric 'rouge3': name the type: 'rouge1'"),
-            ("bleu@4", "takes no cutoff"),
+            ("bleu@4", "for sequences of up to 4 words"),
+            ("meteor@4", "takes no cutoff"),
         ],
     )
     def test_bad_parameters(self, metric, message):
