@@ -44,6 +44,7 @@ IDEAS = {
     "correction": "multiple_testing adjust adjustment p_adjust",
     "margin": "tolerance epsilon rope",
     "alternative": "tail sides two_sided",
+    "test": "method statistic stat_test significance",
     "curves": "plots draw",
     "tasks": "task heads",
     "roles": "columns_of_roles other_columns",
