@@ -231,7 +231,9 @@ class ReadByName(Tabular, Generic[Named]):
     @answers_unknown
     def get(self, name: Any, default: Any = None) -> Any:
         """The value of a name, or `default`."""
-        return self[name] if name in self else default  # noqa: SIM401 - this is it
+        if name in self:
+            return self[name]
+        return default
 
 
 class NamedValues(ReadByName[Named]):

@@ -365,7 +365,7 @@ def test_an_interrupt_ends_the_wait_for_a_store(entry_point):
             started = time.monotonic()
             process.send_signal(signal.SIGINT)
             assert process.wait(PATIENCE) == 130
-        assert time.monotonic() - started < 20
+        assert time.monotonic() - started < 2
 
 
 def test_no_permission_is_an_error_of_its_own(stored, store):
