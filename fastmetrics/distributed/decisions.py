@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.exchange.range_exchange import cut_at_quantiles, ordered_keys
+from fastmetrics._core.exchange.range_exchange import MAX_BUCKETS, ROWS_PER_BUCKET, ScoreCuts, cut_scores
 from fastmetrics._core.exchange.row_ranges import Position, add_totals, split_statistics
 from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, RangePosition
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans
@@ -16,14 +16,17 @@ from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.statistic import Positioned
 from fastmetrics.engine.input.slice_values import SliceValues
 from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import Resampling
+
+MOST_BUCKETS = 2 * MAX_BUCKETS  # of all targets together
 
 # The numbers of a label and a score column, and the values of a slice (None: all rows).
 RangeKey = tuple[int, int, SliceValues | None]
 # A statistic that reads rows, the numbers of a label and a score column, and the values of a slice (None: all rows).
 RowTotalKey = tuple[Any, int, int, SliceValues | None]
-# Ascending keys of scores between which the ranges of a column are; None: the column goes to one target.
-Cuts = np.ndarray | None
+# Where the scores of a column are cut into buckets; None: the column goes to one target.
+Cuts = ScoreCuts | None
 # Some scores of a column, and of how many rows they are.
 Sample = tuple[np.ndarray, int]
 
@@ -143,20 +146,30 @@ def needs_range_totals(plan: Plan, resampling: Resampling | None) -> bool:
     return needs_position or any(isinstance(own, Positioned) for own in row_statistics)
 
 
-def find_cuts(samples: Iterable[Sample], targets: int) -> np.ndarray:
-    """Ascending keys that cut a score column into ranges of about equal rows, at least one for each target.
+def moves_buckets(part: PlanPart) -> bool:
+    """Do the scores of a part move as buckets that can be reduced as they are: keys, by bucket and class?
+
+    That is all that metrics of one label and no slices read of a row, beside its weight.
+    """
+    _, row_statistics = split_statistics(part.plan.statistics["range"])
+    names = part.names
+    return not (row_statistics or part.plan.has_vectors or names.by) and len(names.labels) == 1
+
+
+def find_cuts(samples: Iterable[Sample], targets: int) -> ScoreCuts:
+    """The cuts of a score column into buckets of about equal rows, at least one for each target.
 
     The result is the same for any cuts.
     """
     found = [own for own in samples if own[0].shape[0]]
     if not found:
-        return np.empty(0, np.uint64)
-    rows = max(rows / scores.shape[0] for scores, rows in found)  # that a scores stands for
+        return ScoreCuts()
+    rows = max(rows / scores.shape[0] for scores, rows in found)  # that a score stands for
     thinned = [scores[:: max(1, round(rows * scores.shape[0] / own))] for scores, own in found]
-    cuts: np.ndarray = cut_at_quantiles(np.sort(ordered_keys(np.concatenate(thinned))), targets)
-    return cuts
+    wanted = min(MOST_BUCKETS, sum(own for _, own in found) // ROWS_PER_BUCKET)
+    return cut_scores(np.concatenate(thinned), max(targets, wanted))
 
 
-def target_of_range(number: int, cuts: Sequence[Any] | np.ndarray, targets: int) -> int:
-    """The target of a range: neighboring ranges go to one, where there are more than targets."""
-    return number * targets // (len(cuts) + 1)
+def first_buckets(n_buckets: int, targets: int) -> list[int]:
+    """The first bucket of every target, or the first partition, and their number."""
+    return [n_buckets * target // targets for target in range(targets + 1)]

@@ -10,8 +10,9 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, label_name, role_name, score_name, slice_code_name
 from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.hash_exchange import HASH
-from fastmetrics._core.exchange.range_exchange import reorder_by_value, splitter_of_cuts
-from fastmetrics.distributed.decisions import Cuts, Decision, Sample, target_of_range
+from fastmetrics._core.exchange.range_exchange import ROWS_PER_BUCKET, reorder_by_score, reorder_by_value
+from fastmetrics._kernels.sweep.mann_whitney import Splitter
+from fastmetrics.distributed.decisions import Decision, Sample, first_buckets, moves_buckets
 from fastmetrics.distributed.pieces import GROUPS, StoreKey, cut_block
 from fastmetrics.distributed.score_columns import ScoreColumn, score_columns
 from fastmetrics.engine.input.grouping_sets import GroupingSets
@@ -19,7 +20,8 @@ from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 
-SAMPLED = 1 << 11  # scores of a column that a source sends to the driver
+LEAST_SAMPLED, MOST_SAMPLED = 1 << 11, 1 << 14  # scores of a column that a source sends to the driver
+SAMPLED_OF_BUCKET = 16
 
 
 def iterate_parts(state: PartialState) -> Iterator[tuple[tuple[int, int], PlannedTask, PartState]]:
@@ -34,8 +36,9 @@ def sample_scores(part: PartState, column: ScoreColumn) -> Sample:
     """Some scores of a column; of several classes, those of the first."""
     (name, *_) = column.stored_names()
     readers = part.range_store().block_readers([name])
-    step = max(1, part.counts.rows_kept // SAMPLED)
-    return np.concatenate([reader.sample(step)[name] for reader in readers]), part.counts.rows_kept
+    rows = part.counts.rows_kept
+    wanted = min(MOST_SAMPLED, max(LEAST_SAMPLED, rows * SAMPLED_OF_BUCKET // ROWS_PER_BUCKET))
+    return np.concatenate([reader.sample(max(1, rows // wanted))[name] for reader in readers]), rows
 
 
 def rows_to_move(state: PartialState, decision: Decision, targets: int) -> Iterator[tuple[int, StoreKey, Block]]:
@@ -46,9 +49,14 @@ def rows_to_move(state: PartialState, decision: Decision, targets: int) -> Itera
         for target, block in iterate_groups(part, targets) if part.plan.needs("hash") else ():
             yield target, (number, part_number, GROUPS), block
         decided = decision.parts[number][part_number]
-        columns = zip(score_columns(task.parts[part_number], decided.n_classes), decided.cuts, strict=True)
+        plan_part = task.parts[part_number]
+        columns = zip(score_columns(plan_part, decided.n_classes), decided.cuts, strict=True)
         for number_of_column, (column, cuts) in enumerate(columns):
-            for target, block in iterate_ranges(part, column, cuts, targets, number_of_column):
+            if cuts is None:
+                found = iterate_column(part, column, number_of_column % targets)
+            else:
+                found = iterate_ranges(part, column, cuts.splitter(), targets, moves_buckets(plan_part))
+            for target, block in found:
                 yield target, (number, part_number, number_of_column), block
 
 
@@ -57,17 +65,12 @@ def iterate_groups(part: PartState, targets: int) -> Iterator[tuple[int, Block]]
     exchange = part.group_exchange
     if exchange is None:
         return
-    bounds = partition_bounds(exchange.n_partitions, targets)
+    bounds = first_buckets(exchange.n_partitions, targets)
     for block in exchange.store.loaded_blocks():
         columns = {name: own for name, own in block.movable_columns().items() if name != SLICE}
         for target, (start, stop) in enumerate(pairwise(bounds)):
             if block.offsets[start] < block.offsets[stop]:
                 yield target, cut_block(block, columns, start, stop)
-
-
-def partition_bounds(n_partitions: int, targets: int) -> list[int]:
-    """The first partition of every target, and the number of partitions."""
-    return [n_partitions * target // targets for target in range(targets + 1)]
 
 
 def code_names(slices: GroupingSets) -> list[str]:
@@ -83,26 +86,35 @@ def stored_columns(part: PartState, column: ScoreColumn) -> list[str]:
     return names + code_names(part.slices)
 
 
-def iterate_ranges(
-    part: PartState, column: ScoreColumn, cuts: Cuts, targets: int, number: int
-) -> Iterator[tuple[int, Block]]:
-    """The rows of score column `number` for each target: those of its range, or all of them for one target.
-
-    Rows of a whole column have their units, if there are units.
-    """
+def iterate_column(part: PartState, column: ScoreColumn, target: int) -> Iterator[tuple[int, Block]]:
+    """All rows of a score column, with their units, if there are units."""
     names, store = stored_columns(part, column), part.range_store()
-    if cuts is None and part.unit_exchange is not None:
+    if part.unit_exchange is not None:
         names, store = [*names, HASH], part.unit_exchange.store
-    for reader in store.block_readers(names):
+    return ((target, one_partition(column.select(reader.load()))) for reader in store.block_readers(names))
+
+
+def iterate_ranges(
+    part: PartState, column: ScoreColumn, splitter: Splitter, targets: int, in_buckets: bool
+) -> Iterator[tuple[int, Block]]:
+    """The rows of a score column for each target, that of their range of buckets.
+
+    `in_buckets`: as they are reduced there, keys and weights by bucket and class; otherwise in any order.
+    """
+    bounds = first_buckets(splitter.n_buckets, targets)
+    for reader in part.range_store().block_readers(stored_columns(part, column)):
         columns = column.select(reader.load())
-        if cuts is None:
-            yield number % targets, one_partition(columns)
-            continue
-        ordered = reorder_by_value(splitter_of_cuts([cuts]), columns[score_name(0)], columns)
-        for range_number, (start, stop) in enumerate(pairwise(ordered.offsets.tolist())):
-            if start < stop:
-                of_range = {name: own[start:stop] for name, own in ordered.columns.items()}
-                yield target_of_range(range_number, cuts, targets), one_partition(of_range)
+        scores = columns[score_name(0)]
+        if in_buckets:
+            others = {name: own for name, own in columns.items() if name == WEIGHT}
+            slots = np.empty(reader.rows, np.uint16)
+            block, _ = reorder_by_score(splitter, columns[label_name(0)], scores, others, slots)
+        else:
+            block = reorder_by_value(splitter, scores, columns)
+        for target, (start, stop) in enumerate(pairwise((1 + in_buckets) * np.array(bounds))):
+            if block.offsets[start] < block.offsets[stop]:
+                own = cut_block(block, block.columns, start, stop)
+                yield target, own if in_buckets else one_partition(own.columns)
 
 
 def one_partition(columns: dict[str, np.ndarray]) -> Block:

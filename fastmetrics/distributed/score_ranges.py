@@ -11,10 +11,10 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, label_name
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.blocks import Block, order_by_number, scatter_rows
-from fastmetrics._core.exchange.bucket_positions import BucketWeights, GlobalTotals
+from fastmetrics._core.exchange.bucket_positions import BucketWeights, GlobalTotals, totals_of_slices
 from fastmetrics._core.exchange.class_ranges import OutputReduction
 from fastmetrics._core.exchange.hash_exchange import HASH
-from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
+from fastmetrics._core.exchange.range_reduction import RangeReduction, merge_buckets, reduce_ranges, reduce_stored
 from fastmetrics._core.exchange.row_ranges import (
     RangeCutter,
     RowRangeReduction,
@@ -33,7 +33,14 @@ from fastmetrics._core.resampling.additive_replicates import JackknifeUnits
 from fastmetrics._core.resampling.contributions import Contributions
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.statistic import Positioned
-from fastmetrics.distributed.decisions import PartDecision, RangeKey, RangeTotals, RowTotalKey, no_totals
+from fastmetrics.distributed.decisions import (
+    PartDecision,
+    RangeKey,
+    RangeTotals,
+    RowTotalKey,
+    moves_buckets,
+    no_totals,
+)
 from fastmetrics.distributed.score_columns import ScoreColumn, read_statistics, score_columns
 from fastmetrics.distributed.summaries import RangeStates, SliceStateKey
 from fastmetrics.distributed.unit_replicates import check_unit_hashes
@@ -147,6 +154,8 @@ class ScoreRangeReduction(NamedTuple):
         self, slice_pass: SlicePass, values: list[SliceValues], statistics: Sequence[Any]
     ) -> dict[StateKey, Any]:
         """The states of the slices of a pass; `values` are those of its slices."""
+        if self.in_buckets:
+            return self.reduce_buckets(statistics)
         states: dict[StateKey, Any] = {}
         for label in self.labels:
             states |= self.reduce_rows(slice_pass, values, label)
@@ -158,6 +167,25 @@ class ScoreRangeReduction(NamedTuple):
                 by_slice = reductions.reduce(partial(reduce_range, n_slices=n_slices, totals=totals))
                 states |= {(statistic, label, number): state for (statistic, number), state in by_slice.items()}
         return states
+
+    @property
+    def in_buckets(self) -> bool:
+        """Are the rows keys and weights by bucket and class?"""
+        return self.decided.cuts[self.column] is not None and moves_buckets(self.part)
+
+    def reduce_buckets(self, statistics: Sequence[Any]) -> dict[StateKey, Any]:
+        """The states of all rows, which came in buckets."""
+        weights = self.weigh_buckets(any(own.needs_position for own in statistics))
+        reduction = RangeReduction(self.store, Output(0, 0), self.is_weighted, statistics, 1)
+        buckets = [range(self.store.n_partitions // 2)]
+        states, totals = reduce_stored(reduction, self.store, weights, buckets, self.global_totals(0, [None]))
+        return {(own, 0, None): merge_buckets(own, states[own], totals.totals[0]) for own in statistics}
+
+    def weigh_buckets(self, needs_sums: bool) -> BucketWeights:
+        weights = BucketWeights(self.store.n_partitions // 2, needs_sums and self.is_weighted)
+        for block in self.store.loaded_blocks() if self.is_weighted else ():
+            weights.add_block(block)
+        return weights
 
     def reduce_rows(self, slice_pass: SlicePass, values: list[SliceValues], label: int) -> dict[StateKey, Any]:
         """The states of the statistics that read the rows of a range."""
@@ -213,6 +241,10 @@ class ScoreRangeReduction(NamedTuple):
         self, slice_pass: SlicePass, values: list[SliceValues], label: int
     ) -> tuple[dict[RangeKey, dict[int, ClassTotals]], BucketWeights]:
         """The rows and weights of both classes, of all rows and of every slice."""
+        if self.in_buckets:
+            weights, in_buckets = self.weigh_buckets(True), self.store.partition_rows.reshape(-1, 2)
+            totals = totals_of_slices(in_buckets, weights.totals(), [range(len(in_buckets))], None).totals
+            return {(label, self.column, None): {self.number: totals[0]}}, weights
         size = max(1, slice_pass.n_slices)
         rows, weights = np.zeros(2 * size, np.int64), BucketWeights(size, self.is_weighted)
         name, sliced = label_name(label), bool(slice_pass.n_slices)

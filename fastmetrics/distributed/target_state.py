@@ -16,8 +16,8 @@ from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS, HashExchange,
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.group_accumulators import merge_states
 from fastmetrics._core.tables.key_texts import KeyTexts
-from fastmetrics.distributed.decisions import Decision, needs_range_totals
-from fastmetrics.distributed.moved_rows import code_names, iterate_parts, partition_bounds
+from fastmetrics.distributed.decisions import Decision, first_buckets, needs_range_totals
+from fastmetrics.distributed.moved_rows import code_names, iterate_parts
 from fastmetrics.distributed.pieces import GROUPS, HeldPieces, SourceFacts, StoreKey, place_texts, rows_of
 from fastmetrics.distributed.rounds import Rounds
 from fastmetrics.distributed.score_ranges import ScoreRange, ScoreRangeReduction
@@ -118,14 +118,15 @@ class TargetState:
             part.counts.rows_kept += block.rows
             store = self.exchange(part, facts.key_types[task, part_number]).store
         else:
-            store = self.ranges.setdefault(key, ScoreRange(BlockStore(1, self.budget), part.slices)).store
+            n_partitions = block.offsets.shape[0] - 1
+            store = self.ranges.setdefault(key, ScoreRange(BlockStore(n_partitions, self.budget), part.slices)).store
         store.add(block, store.try_reserve(block.n_bytes()))
 
     def exchange(self, part: PartState, dtype: np.dtype) -> HashExchange:
         """The exchange with the partitions of this target."""
         if part.group_exchange is None:
             bits = initial_partition_bits(UNKNOWN_ROWS)
-            first, last = partition_bounds(1 << bits, self.plan.targets)[self.target : self.target + 2]
+            first, last = first_buckets(1 << bits, self.plan.targets)[self.target : self.target + 2]
             part.group_exchange = HashExchange(dtype, bits, self.budget, first, last)
             if part.names.unit == part.names.group:
                 part.unit_exchange = part.group_exchange

@@ -103,7 +103,7 @@ def test_all_rows_are_spilled(log, sources, monkeypatch, tmp_path):
 
 
 def test_samples_are_small(log, monkeypatch):
-    monkeypatch.setattr(moved_rows, "SAMPLED", 8)
+    monkeypatch.setattr(moved_rows, "LEAST_SAMPLED", 8)
     plan = fm.Evaluation(["auc", "gauc"], group="user", **COLUMNS).plan()
     state = plan.partial(0)
     state.update(log)

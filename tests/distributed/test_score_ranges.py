@@ -1,21 +1,26 @@
 """What statistics have to know of the ranges of several sources, and slices that sources number differently."""
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.columns.row_blocks import SLICE, score_name, slice_columns
+from fastmetrics._core.exchange import range_reduction
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.blocks import Block
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.resampling.resampling_units import find_unit_buckets
+from fastmetrics.distributed import decisions
 from fastmetrics.distributed.moved_rows import code_names
 from fastmetrics.distributed.score_ranges import ScoreRange
 from fastmetrics.distributed.unit_replicates import check_unit_hashes
 from fastmetrics.engine.input import grouping_sets
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.extend import ScoreRangeStatistic, metric
-from support.cases import assert_raises
+from support.cases import assert_raises, each_case
 from support.registry_cases import own_metrics
 from support.states.toy_engine import run
 
@@ -51,6 +56,38 @@ def test_scores_that_several_sources_have_are_counted_once():
         question = fm.Evaluation("distinct", label="click", score="pctr")
         log = pa.table({"click": np.arange(3000) % 2, "pctr": scores})
         assert run(question, [[log[:700]], [log[700:]]])["distinct"] == question.run(log)["distinct"] == 101
+
+
+@each_case("spills", [False, True])
+@each_case("weight", [None, "weight"])
+@each_case("scores", ["spread", "tied", "float32"])
+def test_scores_move_in_the_buckets_that_are_reduced(scores, weight, spills, monkeypatch, tmp_path):
+    """No target orders its rows by bucket once more, and of one bucket rows come from several sources."""
+    random = np.random.default_rng(2)
+    kinds = {"spread": random.random(3000), "tied": np.where(np.arange(3000) % 4, 0.5, random.random(3000))}
+    kinds["float32"] = kinds["spread"].astype(np.float32)
+    log = pa.table({"click": random.integers(0, 2, 3000), "pctr": kinds[scores], "weight": random.random(3000)})
+    question = fm.Evaluation(["auc", "ap", "ks", "eer"], label="click", score="pctr", weight=weight)
+    expected = question.run(log)
+    monkeypatch.setattr(decisions, "ROWS_PER_BUCKET", 100)
+    monkeypatch.setattr(range_reduction, "fill_buckets", None)
+    options = {}
+    if spills:
+        monkeypatch.setattr(MemoryBudget, "try_reserve", lambda budget, n_bytes: False)
+        options = {"memory_limit": "1MiB", "spill_dir": str(tmp_path)}
+    sources = [[log[:700]], [log[700:701]], [log[701:]]]
+    for targets in (1, 2, 40):
+        assert run(question, sources, targets, **options) == expected
+    cuts = decisions.find_cuts([(log["pctr"].to_numpy(), 3000)], 2)
+    assert 25 <= len(cuts.at) < 40
+
+
+def test_cells_and_keys_are_small_decisions():
+    scores = np.random.default_rng(3).random(1 << 14)
+    for own in (scores, np.where(np.arange(1 << 14) % 100, 0.5 + scores * 1e-9, scores)):
+        cuts = decisions.find_cuts([(own, 10**10)], 2)
+        assert len(pickle.dumps(cuts)) < 20_000
+        assert decisions.MOST_BUCKETS - 50 < cuts.splitter().n_buckets <= decisions.MOST_BUCKETS
 
 
 def score_range(sets=SETS):

@@ -89,13 +89,33 @@ def split_scores(sample: np.ndarray, rows: int, max_rows: int | None = None) -> 
     if n_buckets <= FEW_BUCKETS:
         n_buckets = 1 << (n_buckets - 1).bit_length()  # the search takes as many steps
         sample = sample[:: max(1, len(sample) // (n_buckets * SAMPLED_OF_BUCKET))]
+    return cut_scores(sample, n_buckets, max_rows is not None).splitter()
+
+
+class ScoreCuts(NamedTuple):
+    """Where a splitter without slices cuts: at ascending keys, or (`shift` is not None) at cells of equal width."""
+
+    at: np.ndarray = NO_CUTS
+    low: int = 0
+    shift: int | None = None
+
+    def splitter(self) -> Splitter:
+        if self.shift is None:
+            return splitter_of_cuts([self.at])
+        cells = np.diff(self.at, prepend=0, append=mann_whitney.N_CELLS)
+        bucket_of_cell = np.repeat(np.arange(len(cells), dtype=np.uint16), cells)
+        return Splitter(NO_CUTS, np.zeros(2, np.int32), bucket_of_cell, self.low, self.shift)
+
+
+def cut_scores(sample: np.ndarray, n_buckets: int, is_limited: bool = False) -> ScoreCuts:
+    """Cuts into at most so many buckets of about equal rows, estimated from a sample."""
     keys = np.sort(ordered_keys(sample))
-    cells = cut_into_cells(keys, n_buckets, max_rows is not None) if n_buckets > FEW_BUCKETS else None
-    return cells or splitter_of_cuts([cut_at_quantiles(keys, n_buckets)])
+    cells = cut_into_cells(keys, n_buckets, is_limited) if n_buckets > FEW_BUCKETS else None
+    return cells or ScoreCuts(cut_at_quantiles(keys, n_buckets))
 
 
-def cut_into_cells(keys: np.ndarray, n_buckets: int, is_limited: bool) -> Splitter | None:
-    """The splitter by cells of equal width for the sorted keys of a sample; None if most are in a few cells."""
+def cut_into_cells(keys: np.ndarray, n_buckets: int, is_limited: bool) -> ScoreCuts | None:
+    """The cuts by cells of equal width for the sorted keys of a sample; None if most are in a few cells."""
     margin = len(keys) // 200  # tails go to the outer cells: outliers must not make all cells wide
     low, high = keys[margin], keys[-1 - margin]
     shift = max(0, (int(high) - int(low)).bit_length() - 16)
@@ -106,7 +126,7 @@ def cut_into_cells(keys: np.ndarray, n_buckets: int, is_limited: bool) -> Splitt
     bucket_of_cell = np.minimum(before * n_buckets // len(keys), n_buckets - 1).astype(np.uint16)
     if is_crowded(keys, bucket_of_cell[cells], n_buckets, is_limited):
         return None
-    return Splitter(NO_CUTS, np.zeros(2, np.int32), bucket_of_cell, int(low), shift)
+    return ScoreCuts(np.searchsorted(bucket_of_cell, np.arange(1, int(bucket_of_cell[-1]) + 1)), int(low), shift)
 
 
 def cut_at_quantiles(keys: np.ndarray, n_buckets: int) -> np.ndarray:

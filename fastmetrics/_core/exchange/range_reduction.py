@@ -140,15 +140,27 @@ def reduce_split_rows(
     """
     try:
         weights = fill_buckets(reduction, ranged, splitter, blocks, spare)
-        by_class = ranged.partition_rows.reshape(-1, 2).astype(np.int64)
-        bucket_weights = weights.totals()
-        if global_totals is None:
-            scale = scale_of(weights.span) if reduction.weighted else None
-            global_totals = totals_of_slices(by_class, bucket_weights, ranges, scale)
-        positions = BucketPositions(by_class, bucket_weights, ranges, global_totals)
-        return reduce_buckets(reduction, ranged, positions, advance), global_totals
+        return reduce_stored(reduction, ranged, weights, ranges, global_totals, advance)
     finally:
         ranged.close()
+
+
+def reduce_stored(
+    reduction: RangeReduction,
+    ranged: BlockStore,
+    weights: BucketWeights,
+    ranges: list[range],
+    global_totals: GlobalTotals | None,
+    advance: Advance | None = None,
+) -> tuple[StatesByBucket, GlobalTotals]:
+    """The same for rows that are in buckets; `weights` are those of the buckets."""
+    by_class = ranged.partition_rows.reshape(-1, 2).astype(np.int64)
+    bucket_weights = weights.totals()
+    if global_totals is None:
+        scale = scale_of(weights.span) if reduction.weighted else None
+        global_totals = totals_of_slices(by_class, bucket_weights, ranges, scale)
+    positions = BucketPositions(by_class, bucket_weights, ranges, global_totals)
+    return reduce_buckets(reduction, ranged, positions, advance), global_totals
 
 
 def merge_buckets(statistic: AnyStatistic, states: Mapping[int, Any], totals: ClassTotals) -> Any:
