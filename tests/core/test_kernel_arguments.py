@@ -6,7 +6,7 @@ import pytest
 from fastmetrics._core.columns.row_blocks import UnpooledScratch
 from fastmetrics._kernels.classification import label_counts, label_weights
 from fastmetrics._kernels.clustering import distances
-from fastmetrics._kernels.columns import label_encoding
+from fastmetrics._kernels.columns import delta_packing, label_encoding
 from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.columns.text_codes import TextCodes
 from fastmetrics._kernels.detection import coco_dicts, coco_json, image_category_groups, masks, matching, voc_matching
@@ -200,6 +200,9 @@ WRONG = {
     "margins of no code": lambda: label_counts.count_margins(np.array([3]), zeros(1), 0, 1, zeros(3, 3)),
     "weights of no cell": lambda: label_weights.order_weights(
         np.array([2]), None, 0, np.ones(1), zeros(4), np.empty(1)
+    ),
+    "deltas that are longer than the memory": lambda: delta_packing.pack_deltas(
+        ColumnBlocks([np.arange(9)]), zeros(9, dtype="u1")
     ),
     "a label beyond the table": lambda: label_encoding.mark_labels(np.array([9]), 0, 1, 0, zeros(3, dtype="u1")),
     "a table that is full": lambda: label_encoding.encode_integers(

@@ -9,7 +9,7 @@ need not know where the blocks are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from threading import Lock
 from typing import Any
@@ -354,10 +354,10 @@ class BlockStore:
                 yield start * step, stop * step
             start = stop
 
-    def segments_in_memory(self) -> Callable[[int, int], ColumnSegments]:
+    def segments_in_memory(self, names: Collection[str] | None = None) -> Callable[[int, int], ColumnSegments]:
         """For a store in memory: a function from (start, stop) to the segments of these partitions, without a copy."""
         blocks = list(self.blocks_in_memory)
-        types = self.moved_types
+        types = self.moved_types if names is None else {name: self.types[name] for name in names}
         columns = {name: ColumnBlocks([block.columns[name] for block in blocks]) for name in types}
         offsets = np.stack([block.offsets for block in blocks]).astype(np.int64)
 

@@ -15,7 +15,7 @@ Filters. `filtered_rows.pyx` numbers the rows that a filter keeps.
 
 Encoding. `label_encoding.pyx` encodes integers and fixed-width text as int32 codes, `text_codes.pyx` encodes UTF-8
 text. Both are open-addressing tables that are at most half full. Two labels share a code only if all their bits are
-equal.
+equal. `delta_packing.pyx` encodes integers as files of states have them.
 
 Order. `ordered_bits.pxd` turns floats into unsigned integers with the same order. -0.0 ties with 0.0; NaN has no key.
 

@@ -58,7 +58,7 @@ class StateWriter:
 
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
-        self.sections: list[Iterable[tuple[str, Any]]] = []  # name and bytes, made while they are written
+        self.sections: list[Iterable[tuple[str, list[Any]]]] = []  # name and pieces, made while they are written
 
     def add(self, array: np.ndarray) -> int:
         """Append an array; return its number."""
@@ -76,8 +76,12 @@ class StateWriter:
             for name, arrays in by_type.items():
                 with archive.open(zipfile.ZipInfo(array_section(name), WRITTEN), "w", force_zip64=True) as out:
                     write_arrays(arrays, out)
-            for name, data in chain.from_iterable(self.sections):
-                archive.writestr(zipfile.ZipInfo(name, WRITTEN), memoryview(data))
+            for name, pieces in chain.from_iterable(self.sections):
+                section = zipfile.ZipInfo(name, WRITTEN)
+                section.file_size = sum(map(len, pieces))
+                with archive.open(section, "w") as out:
+                    for piece in pieces:
+                        out.write(piece)
 
 
 def array_section(type_name: str) -> str:

@@ -34,7 +34,7 @@ def write_state(state: TaskState, writer: StateWriter, place: str, n_threads: in
     counts, slices = state.counts, state.slices
     types = types_of_slices(state)
     writer.sections.append(
-        (f"{place}/slices/{number}.arrow", values_to_stream(own.values, [types.get(name, "") for name in own.names]))
+        (f"{place}/slices/{number}.arrow", [values_to_stream(own.values, [types.get(name, "") for name in own.names])])
         for number, own in enumerate(slices.columns)
         if own.values
     )
@@ -88,11 +88,11 @@ def write_part(part: PartState, writer: StateWriter, place: str, n_threads: int)
 
 def write_rows(
     place: str, store: BlockStore, key_dtype: np.dtype | None, n_threads: int
-) -> Iterator[tuple[str, Any]]:
+) -> Iterator[tuple[str, list[Any]]]:
     """The sections of the rows of a store."""
     if store.rows:
-        for number, data in enumerate(parquet_files(store, key_dtype, n_threads)):
-            yield f"{place}/{number}.parquet", data
+        for number, pieces in enumerate(parquet_files(store, key_dtype, n_threads)):
+            yield f"{place}/{number}.parquet", pieces
 
 
 def stores_of(part: PartState) -> dict[str, tuple[BlockStore, HashExchange | None]]:

@@ -13,21 +13,21 @@ blocks of a store, and each range of partitions is read from those that have row
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.arrow_columns import arrow_values, numpy_values, text_buffers
+from fastmetrics._core.columns.arrow_columns import numpy_values, text_buffers
 from fastmetrics._core.columns.key_columns import Keys, KeyScratch, NumberKeys, TextKeys, TupleKeys
 from fastmetrics._core.columns.key_types import HEAD, TAIL, numbers_of_slots, parts_of, slots_of
-from fastmetrics._core.columns.row_blocks import SCORE, SLICE, names_of
-from fastmetrics._core.exchange.block_store import BlockReader, BlockStore
-from fastmetrics._core.exchange.blocks import NO_TEXT, TEXT_PADDING, Block, RowSource, StoredBlock
+from fastmetrics._core.columns.row_blocks import SCORE, SLICE, Scratch, names_of
+from fastmetrics._core.exchange.block_store import BlockReader, BlockStore, ColumnSegments
+from fastmetrics._core.exchange.blocks import NO_TEXT, TEXT_PADDING, Block, RowSource, StoredBlock, scatter_rows
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_exchange import (
     LARGE_FACTOR,
@@ -40,9 +40,10 @@ from fastmetrics._core.exchange.stored_ranges import StoredRange
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import compute, parquet, pyarrow
-from fastmetrics._core.parallel import for_each
+from fastmetrics._core.parallel import submit
 from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.exchange import hash_partition, slice_rows
+from fastmetrics.engine.partial.parquet_pages import PageColumn, ParquetPages
 from fastmetrics.engine.partial.state_files import (
     READING,
     SectionReader,
@@ -88,12 +89,12 @@ def value_fields(types: Mapping[str, Any]) -> list[Any]:
     return [pyarrow.field(str(name), arrow_type(np.dtype(types[name])), nullable=False) for name in names]
 
 
-def key_fields(dtype: np.dtype | None, text_type: Any) -> list[Any]:
+def key_fields(dtype: np.dtype | None) -> list[Any]:
     """The columns of keys of a type."""
     if dtype is None:
         return []
     if TAIL in slots_of(dtype):
-        return [pyarrow.field(KEY, text_type)]
+        return [pyarrow.field(KEY, pyarrow.binary())]
     parts = parts_of(dtype)
     names = [KEY] if len(parts) == 1 else [f"{KEY} {number}" for number in range(len(parts))]
     types = [pyarrow.uint64() if part.kind == "u" else pyarrow.int64() for part in parts]
@@ -112,46 +113,53 @@ class Piece(NamedTuple):
     blocks: range | None
 
 
-class RowsWriter(NamedTuple):
+class RowsWriter:
     """Writes the rows of a store. `key_dtype` is the type of their keys, `order` the column that orders them."""
 
-    store: BlockStore
-    key_dtype: np.dtype | None
-    order: str | None
-    schema: Any
+    def __init__(self, store: BlockStore, key_dtype: np.dtype | None, order: str | None, schema: Any) -> None:
+        self.store = store
+        self.key_dtype = key_dtype
+        self.order = order
+        self.schema = schema
+        self.names = [name for name in store.types if name != SLICE]
+        self.in_memory = store.segments_in_memory(self.names) if store.in_memory else None
 
-    def write(self, pieces: Sequence[Piece]) -> Any:
-        """The bytes of a file."""
-        out = pyarrow.BufferOutputStream()
-        encodings = {pyarrow.large_binary(): "DELTA_LENGTH_BYTE_ARRAY", pyarrow.bool_(): "PLAIN"}
-        with parquet.ParquetWriter(
-            out, self.schema, compression="none", use_dictionary=False, store_schema=False, write_page_checksum=True,
-            column_encoding={own.name: encodings.get(own.type, "DELTA_BINARY_PACKED") for own in self.schema},
-            write_statistics=[] if self.order in (None, HASH) else [str(self.order)],
-        ) as writer:  # fmt: skip
-            for piece in pieces:
-                writer.write_batch(*self.load(piece))
-        return out.getvalue()
+    def write(self, pieces: Sequence[Piece]) -> list[Any]:
+        """The bytes of a file, in pieces."""
+        file = ParquetPages(self.schema)
+        for piece in pieces:
+            for columns, rows in self.row_groups(piece):
+                file.add(columns, rows)
+        return file.end()
 
-    def load(self, piece: Piece) -> tuple[Any, int]:
-        """The rows of a piece in order as a record batch, and the rows of a row group."""
-        names = [name for name in self.store.types if name != SLICE]
-        loaded = self.store.load_partitions(names, piece.start, piece.stop, numbers=piece.blocks)
-        order = slice(None) if self.order is None else ascending_order(loaded.columns[self.order])
-        columns = {name: column[order] for name, column in loaded.columns.items()}
-        step, keys = ROW_GROUP_ROWS, list[Any]()
-        if self.key_dtype is not None:
-            text_bytes = int((columns[HEAD] & LENGTH).sum()) if TAIL in columns else 0
-            step = max(1, step // (1 + text_bytes // ROW_GROUP_TEXT))
-            keys = key_arrays(self.key_dtype, columns, step)
-        values = [value_array(column) for name, column in columns.items() if is_stored(name)]
-        return pyarrow.record_batch([*keys, *values], schema=self.schema), step
+    def row_groups(self, piece: Piece) -> Iterator[tuple[list[PageColumn], int]]:
+        """The columns and rows of each row group of a piece, whose rows are put in order."""
+        segments = self.segments(piece)
+        n = segments.rows
+        order = np.arange(n, dtype=np.uint32)
+        if self.order is not None:
+            order = order_of_rows(segments.scatter(self.order, order, Scratch()))
+        columns = {name: segments.scatter(name, order, Scratch()) for name in self.names}
+        text_bytes = int((columns[HEAD] & LENGTH).sum()) if TAIL in columns else 0
+        step = max(1, ROW_GROUP_ROWS // (1 + text_bytes // ROW_GROUP_TEXT))
+        keys_of = None if self.key_dtype is None else key_columns(self.key_dtype, columns, step)
+        values = [integers_of(column) for name, column in columns.items() if is_stored(name)]
+        for first in range(0, n, step):
+            rows = slice(first, min(n, first + step))
+            keys = [] if keys_of is None else keys_of(rows)
+            yield [*keys, *(PageColumn(own[rows]) for own in values)], rows.stop - first
+
+    def segments(self, piece: Piece) -> ColumnSegments:
+        """The rows of a piece where they are in memory, or loaded."""
+        if self.in_memory is not None and piece.blocks is None:
+            return self.in_memory(piece.start, piece.stop)
+        return self.store.load_partitions(self.names, piece.start, piece.stop, numbers=piece.blocks).segments()
 
 
-def parquet_files(store: BlockStore, key_dtype: np.dtype | None, n_threads: int) -> Iterator[Any]:
-    """The rows of a store as the bytes of Parquet files. `key_dtype` is the type of the keys of its exchange."""
+def parquet_files(store: BlockStore, key_dtype: np.dtype | None, n_threads: int) -> Iterator[list[Any]]:
+    """The rows of a store as Parquet files, each in pieces. `key_dtype` is the type of the keys of its exchange."""
     types = store.types
-    schema = pyarrow.schema([*key_fields(key_dtype, pyarrow.large_binary()), *value_fields(types)])
+    schema = pyarrow.schema([*key_fields(key_dtype), *value_fields(types)])
     floats = (name for name in (*names_of(types, SCORE), *types) if types[name].kind == "f")
     value = next(floats, None) if key_dtype is None else None
     with nullcontext(store) if value is None else ordered_by(store, value, n_threads) as ordered:
@@ -161,10 +169,23 @@ def parquet_files(store: BlockStore, key_dtype: np.dtype | None, n_threads: int)
 
 
 def in_order(work: Callable[[Any], Any], tasks: Sequence[Any], n_threads: int) -> Iterator[Any]:
-    """The results of all tasks in their order; few are made before they are taken."""
-    for first in range(0, len(tasks), n_threads):
-        some = tasks[first : first + n_threads]
-        yield from for_each(len(some), partial(partial, lambda own, number: work(own[number]), some), n_threads)
+    """The results of all tasks in their order; few are made before they are taken, and others while one is used."""
+    if n_threads == 1:
+        yield from map(work, tasks)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    left, pending = iter(tasks), deque[Any]()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            pending.extend(submit(pool, work, own) for own in islice(left, n_threads + 1))
+            while pending:
+                result = pending.popleft().result()
+                pending.extend(submit(pool, work, own) for own in islice(left, 1))
+                yield result
+        finally:
+            for future in pending:
+                future.cancel()
 
 
 @contextmanager
@@ -209,49 +230,64 @@ def find_pieces(store: BlockStore) -> Iterator[Piece]:
             before += sum(of_blocks)
 
 
-def ascending_order(values: np.ndarray) -> np.ndarray:
-    """The numbers of rows in the order of a column of floats or hashes."""
+def order_of_rows(values: np.ndarray) -> np.ndarray:
+    """The place of every row in the order of a column of floats or hashes."""
     keys = ordered_keys(values) if values.dtype.kind == "f" else values
     n = keys.shape[0]
     order, no_codes = np.empty(n, np.uint32), np.empty((0, n), np.uint16)
     working_memory = np.empty((3, n), np.uint64), np.empty(n, np.uint16)
     bounds = np.array([[0, n, n]], np.int32)
     slice_rows.order_bucket(ColumnBlocks([keys]), [], bounds, 0, *working_memory, no_codes, order)
-    return order & np.uint32(MOST_ROWS - 1)
+    return scatter_rows(np.arange(n, dtype=np.uint32), order & np.uint32(MOST_ROWS - 1))
 
 
-def value_array(values: np.ndarray) -> Any:
-    """A column as it is stored."""
+def integers_of(values: np.ndarray) -> np.ndarray:
+    """A column as it is stored: booleans, or integers of 32 or 64 bits."""
+    if values.dtype == np.uint8:
+        return values.view(np.bool_)
     if values.dtype.kind == "f":
-        return arrow_values(ordered_bits(values))
-    return arrow_values(values.view(np.bool_) if values.dtype == np.uint8 else values)
+        return ordered_bits(values)
+    return values.view(np.int64) if values.itemsize == 8 else values.astype(np.int32)
 
 
-def key_arrays(dtype: np.dtype, columns: dict[str, np.ndarray], step: int) -> list[Any]:
-    """The keys of rows; null where the row before has the same, but for the first of every `step` rows."""
+def key_columns(
+    dtype: np.dtype, columns: dict[str, np.ndarray], step: int
+) -> Callable[[slice], list[PageColumn]]:
+    """The keys of a range of rows: those that the row before has not, and the first of every `step` rows."""
     hashes, heads = columns[HASH], columns.get(HEAD)
-    is_null = np.zeros(hashes.shape[0], np.bool_)
+    has_key = np.ones(hashes.shape[0], np.bool_)
     if heads is not None and TAIL in columns:
-        return [texts_of_slots(heads, columns[TAIL], is_null, step)]
-    is_null[1:] = hashes[1:] == hashes[:-1]
+        texts = texts_of_slots(heads, columns[TAIL])
+        has_key[1:] = numpy_values(compute.not_equal(texts[1:], texts[:-1]))
+        has_key[::step] = True
+
+        def texts_of(rows: slice) -> list[PageColumn]:
+            own = has_key[rows]
+            data, offsets = text_buffers(texts[rows].filter(pyarrow.array(own)))
+            lengths = (offsets[1:] - offsets[:-1]).astype(np.int32)
+            return [PageColumn(lengths, own, data[offsets[0] : offsets[-1]])]
+
+        return texts_of
+    has_key[1:] = hashes[1:] != hashes[:-1]
     if heads is not None:
-        is_null[1:] &= heads[1:] == heads[:-1]
-    is_null[::step] = False
-    numbers = zip(parts_of(dtype), numbers_of_slots(hashes, heads), strict=True)
-    return [arrow_values(own if part.kind == "u" else own.view(np.int64), is_null) for part, own in numbers]
+        has_key[1:] |= heads[1:] != heads[:-1]
+    has_key[::step] = True
+
+    def numbers_of(rows: slice) -> list[PageColumn]:
+        own = has_key[rows]
+        slots = hashes[rows][own], None if heads is None else heads[rows][own]
+        return [PageColumn(numbers.view(np.int64), own) for numbers in numbers_of_slots(*slots)]
+
+    return numbers_of
 
 
-def texts_of_slots(heads: np.ndarray, tails: np.ndarray, is_null: np.ndarray, step: int) -> Any:
-    """The same of texts, as an Arrow array of bytes."""
+def texts_of_slots(heads: np.ndarray, tails: np.ndarray) -> Any:
+    """Texts as an Arrow array of bytes."""
     offsets = np.zeros(heads.shape[0] + 1, np.int64)
     np.cumsum(heads & LENGTH, out=offsets[1:])
     data = np.empty(int(offsets[-1]), np.uint8)
     hash_partition.copy_texts(heads, tails, offsets, data)
     buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(data)]
-    texts = pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), heads.shape[0], buffers)
-    is_null[1:] = compute.equal(texts[1:], texts[:-1])
-    is_null[::step] = False
-    buffers[0] = arrow_values(~is_null).buffers()[1]
     return pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), heads.shape[0], buffers)
 
 
@@ -274,7 +310,7 @@ class StoredRows(RowSource):
         self.key_dtype = key_dtype
         self.check = check
         self.offsets = np.zeros(2, np.int64)  # where partitions begin, if that is known
-        keys = key_fields(key_dtype, pyarrow.binary())
+        keys = key_fields(key_dtype)
         expected = {field.name: field for field in (*keys, *value_fields(types))}
         with self.open() as file:
             found = {field.name: field for field in file.schema_arrow}
