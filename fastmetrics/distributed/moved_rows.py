@@ -7,7 +7,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, label_name, role_name, score_name, slice_code_name
+from fastmetrics._core.columns.row_blocks import (
+    SLICE,
+    WEIGHT,
+    LargePages,
+    Scratch,
+    label_name,
+    role_name,
+    score_name,
+    slice_code_name,
+)
 from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_exchange import ROWS_PER_BUCKET, reorder_by_score, reorder_by_value
@@ -101,14 +110,18 @@ def iterate_ranges(
 
     `in_buckets`: as they are reduced there, keys and weights by bucket and class; otherwise in any order.
     """
-    bounds = first_buckets(splitter.n_buckets, targets)
+    bounds, pages, scratch = first_buckets(splitter.n_buckets, targets), LargePages(), Scratch()
+
+    def allocate(name: str, dtype: np.dtype, length: int) -> np.ndarray:
+        return pages.array(dtype, length)
+
     for reader in part.range_store().block_readers(stored_columns(part, column)):
         columns = column.select(reader.load())
         scores = columns[score_name(0)]
         if in_buckets:
             others = {name: own for name, own in columns.items() if name == WEIGHT}
-            slots = np.empty(reader.rows, np.uint16)
-            block, _ = reorder_by_score(splitter, columns[label_name(0)], scores, others, slots)
+            slots = scratch.array("slots", np.uint16, reader.rows)
+            block, _ = reorder_by_score(splitter, columns[label_name(0)], scores, others, slots, allocate)
         else:
             block = reorder_by_value(splitter, scores, columns)
         for target, (start, stop) in enumerate(pairwise((1 + in_buckets) * np.array(bounds))):

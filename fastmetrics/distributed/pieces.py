@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.exchange import hash_partition
-from fastmetrics.distributed.summaries import PartSummary, Serialize
+from fastmetrics.distributed.summaries import DataError, PartSummary, Serialize
 
 MOST_WAITING = 1 << 24  # bytes of rows that wait to be joined to pieces
 ALIGNMENT = 8  # of arrays in a piece
@@ -38,7 +38,7 @@ class SourceFacts(NamedTuple):
     ----------
     rows : tuple of int
         The rows that it has read, and kept for each task.
-    error : (int, str) or None
+    error : DataError or None
     slice_values : list
         What the codes of slices stand for, by task and columns.
     key_types : dict
@@ -50,7 +50,7 @@ class SourceFacts(NamedTuple):
     """
 
     rows: tuple[int, ...]
-    error: tuple[int, str] | None
+    error: DataError | None
     slice_values: list[list[Any]]
     key_types: dict[tuple[int, int], np.dtype]
     key_texts: dict[tuple[int, int], tuple[Any, ...]]
@@ -103,6 +103,10 @@ class RowPiece(NamedTuple):
     def target(self) -> int:
         return self.numbers[NUMBERS.index("target")]
 
+    def write(self, file: BinaryIO) -> None:
+        """Write the piece to a file that `read_pieces` reads; arrays are not copied."""
+        file.writelines(frame_parts([np.array(self.numbers, np.int64).view(np.uint8), *self.frames]))
+
     def to_batch(self) -> Any:
         """The piece as a record batch."""
         # pyarrow.array would copy the content, and import pandas: a third of a second in every process.
@@ -131,24 +135,38 @@ def rows_of(frames: Sequence[np.ndarray]) -> list[tuple[StoreKey, Block]]:
     return rows
 
 
-def join_frames(frames: Sequence[np.ndarray]) -> bytes:
+def frame_parts(frames: Sequence[np.ndarray]) -> list[Any]:
     """Frames as bytes, in which each is aligned."""
-    sizes = np.array([frame.nbytes for frame in frames], np.int64)
-    parts: list[Any] = [np.array([len(sizes)], np.int64).tobytes(), sizes.tobytes()]
+    parts: list[Any] = [np.array([len(frames), *(frame.nbytes for frame in frames)], np.int64).data]
     for frame in frames:
         parts += [frame.data, bytes(-frame.nbytes % ALIGNMENT)]
-    return b"".join(parts)
+    return parts
+
+
+def join_frames(frames: Sequence[np.ndarray]) -> bytes:
+    return b"".join(frame_parts(frames))
+
+
+def split_joined(content: Any) -> Iterator[list[np.ndarray]]:
+    """The frames of everything that `join_frames` joined, one after the other, without a copy."""
+    data, start = np.frombuffer(content, np.uint8), 0
+    while start < data.shape[0]:
+        first, stop = start + 8, start + 8 + 8 * int(data[start : start + 8].view(np.int64)[0])
+        frames, start = [], stop
+        for size in data[first:stop].view(np.int64).tolist():
+            frames.append(data[start : start + size])
+            start += size + -size % ALIGNMENT
+        yield frames
 
 
 def split_frames(content: Any) -> list[np.ndarray]:
-    """The frames that `join_frames` joined, without a copy."""
-    data = np.frombuffer(content, np.uint8)
-    start = 8 + 8 * int.from_bytes(data[:8].tobytes(), "little")
-    frames = []
-    for size in np.frombuffer(data[8:start].tobytes(), np.int64).tolist():
-        frames.append(data[start : start + size])
-        start += size + -size % ALIGNMENT
-    return frames
+    return next(split_joined(content))
+
+
+def read_pieces(content: Any) -> Iterator[RowPiece]:
+    """The pieces in a file, of which this is the content."""
+    for numbers, *frames in split_joined(content):
+        yield RowPiece(tuple(numbers.view(np.int64).tolist()), frames)
 
 
 def join_small(blocks: list[Block]) -> list[Block]:

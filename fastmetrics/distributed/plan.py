@@ -21,7 +21,7 @@ from fastmetrics.distributed.pieces import hold_pieces
 from fastmetrics.distributed.rounds import Rounds
 from fastmetrics.distributed.score_columns import score_columns
 from fastmetrics.distributed.source_state import SourceState
-from fastmetrics.distributed.summaries import Summary
+from fastmetrics.distributed.summaries import DATA_ERRORS, Summary
 from fastmetrics.distributed.target_state import TargetState
 from fastmetrics.engine.evaluation.evaluation import Evaluation, check_same_question
 from fastmetrics.engine.evaluation.options.option import DISTRIBUTED
@@ -168,8 +168,9 @@ class DistributedPlan(Rounds):
         rounds = {own.round for own in in_order}
         if len(rounds) > 1:
             raise ValueError(f"summaries are of one round; found those of rounds {sorted(rounds)}")
-        for own in found.values():
-            own.raise_error()
+        if errors := [own.error for own in found.values() if own.error is not None]:
+            _, number, text = min(errors)
+            raise DATA_ERRORS[number](text)
         missing = set(range(self.targets)).difference(found) if rounds and rounds != {1} else set()
         if missing:
             raise ValueError(f"there is no summary of target {min(missing)}")

@@ -1,7 +1,7 @@
 """The same question on a pool of processes of this machine: an engine of the standard library, to use and to read.
 
-Every process holds the state of its part of the sources, then that of one target. Pieces move as Arrow files in a
-folder that is deleted at the end.
+This process is one of them. Each holds the state of its part of the sources, then that of one target. Pieces for other
+processes move in files of a folder that is deleted at the end.
 """
 
 from __future__ import annotations
@@ -9,23 +9,25 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
+from functools import partial
+from mmap import ACCESS_READ, mmap
 from multiprocessing import get_context, parent_process
 from pathlib import Path
-from tempfile import gettempdir
-from threading import Thread
-from typing import Any, Self
+from tempfile import TemporaryFile, gettempdir
+from threading import Lock, Thread
+from typing import Any, BinaryIO, Self
 from uuid import uuid4
 
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.suggestions import list_public
 from fastmetrics.distributed.decisions import Decision
+from fastmetrics.distributed.pieces import RowPiece, read_pieces
 from fastmetrics.distributed.plan import DistributedPlan
 from fastmetrics.distributed.runner import Runner
 from fastmetrics.distributed.source_state import SourceState
@@ -54,9 +56,9 @@ def evaluate(
 ) -> Report:
     """The report of all sources, equal to that of `fastmetrics.evaluate` over their rows.
 
-    Processes start in about a second, and rows that have to meet move through files: where the threads of `evaluate`
-    can share the work, they are faster. A script that calls it needs ``if __name__ == "__main__":``, as every use of
-    processes does.
+    This process is one of them and begins at once; others start meanwhile, and every one takes the next source when it
+    has read one. Rows that have to meet move through files: where the threads of `evaluate` can share the work, they
+    are faster. A script that calls it needs ``if __name__ == "__main__":``, as every use of processes does.
 
     Parameters
     ----------
@@ -99,24 +101,20 @@ def evaluate(
     if pool is not None and (n_processes is not None or spill_dir is not None):
         raise ValueError("n_processes and spill_dir are those of the pool, which is given: leave them out")
     spill_dir = spill_dir if pool is None else pool.spill_dir
-    n = min(len(sources), count_processes(n_processes) if pool is None else len(pool.processes))
+    n = min(len(sources), count_processes(n_processes) if pool is None else 1 + len(pool.workers))
     plan = DistributedPlan(evaluation, evaluation.plan_for(DISTRIBUTED), n, PLACE)
     limit = parse_size(memory_limit, "memory_limit")
     make_memory_budget(limit, spill_dir, 1)  # a folder that cannot be used is an error now
     InputOptions.of_keywords(input_options, evaluation.time_zone)
     with ExitStack() as stack:
         own = stack.enter_context(ProcessPool(n, spill_dir)) if pool is None else pool
-        memory = Memory(None if limit is None else limit // n, spill_dir, n)
-        runner = ProcessRunner(own.processes[:n], own.folder)
+        runner = ProcessRunner(own.workers[: n - 1], own.folder)
         stack.callback(shutil.rmtree, own.folder, ignore_errors=True)
-        try:
-            runner.on_all(read, plan, memory, [sources[number::n] for number in range(n)], input_options)
+        stack.callback(runner.close)
+        runner.read(plan, Memory(None if limit is None else limit // n, spill_dir, n), sources, input_options)
+        if n > 1:
             own.folder.mkdir(0o700)  # not earlier: there are workers now, which remove it if this process is killed
-            summaries = runner.run(plan)
-        finally:
-            with suppress(BrokenProcessPool):
-                runner.on_all(forget)
-        return plan.finalize(summaries, time.perf_counter() - started)
+        return plan.finalize(runner.run(plan), time.perf_counter() - started)
 
 
 def count_processes(n_processes: int | None) -> int:
@@ -144,35 +142,72 @@ class ProcessPool:
         self.spill_dir = spill_dir
         self.folder = Path(spill_dir or gettempdir(), f"fastmetrics-{uuid4().hex}")  # of the pieces of a call
         start = get_context("spawn"), end_with_parent, (self.folder,)
-        self.processes = [ProcessPoolExecutor(1, *start) for _ in range(count_processes(n_processes))]
+        self.workers = [ProcessPoolExecutor(1, *start) for _ in range(count_processes(n_processes) - 1)]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for process in self.processes:
-            process.shutdown()
+        for worker in self.workers:
+            worker.shutdown()
 
 
 class ProcessRunner(Runner):
-    """The steps as functions in every process of a pool."""
+    """The steps as functions in every process: in this one, and in the workers of a pool."""
 
-    def __init__(self, pool: Sequence[ProcessPoolExecutor], folder: Path) -> None:
-        self.pool, self.folder = pool, folder
+    def __init__(self, workers: Sequence[ProcessPoolExecutor], folder: Path) -> None:
+        self.own = Process()
+        self.workers = workers
+        self.folder = folder
 
     def on_all(self, step: Any, *arguments: Any) -> list[Any]:
-        futures = [process.submit(step, number, *arguments) for number, process in enumerate(self.pool)]
-        return [future.result() for future in futures]
+        """The results of a step, whose first argument after its process is the number of that."""
+        futures = [worker.submit(call, step, number, *arguments) for number, worker in enumerate(self.workers, 1)]
+        return [step(self.own, 0, *arguments), *(future.result() for future in futures)]
+
+    def read(self, plan: DistributedPlan, memory: Memory, sources: Sequence[Any], options: dict[str, Any]) -> None:
+        """Let every process read the source of its number, then the next one that is left, and so on."""
+        left, lock = iter(range(1 + len(self.workers), len(sources))), Lock()
+
+        def read_rest(run: Callable[..., Any], number: int | None) -> None:
+            nonlocal left
+            try:
+                run(Process.start, number, plan, memory)
+                while number is not None:
+                    run(Process.read, number, sources[number], options)
+                    with lock:
+                        number = next(left, None)
+            except BaseException:
+                left = iter(())
+                raise
+
+        def run_there(worker: ProcessPoolExecutor, *step: Any) -> None:
+            worker.submit(call, *step).result()
+
+        with ThreadPoolExecutor(1 + len(self.workers)) as threads:
+            of_workers = [
+                threads.submit(read_rest, partial(run_there, worker), number)
+                for number, worker in enumerate(self.workers, 1)
+            ]
+            read_rest(lambda step, *arguments: step(self.own, *arguments), 0)
+            for own in of_workers:
+                own.result()
 
     def summarize_sources(self, decision: Decision) -> list[bytes]:
-        return self.on_all(summarize, decision)
+        return self.on_all(Process.summarize, decision)
 
     def move_pieces(self, decision: Decision) -> None:
-        self.on_all(cut, decision, self.folder)
-        self.on_all(combine, decision, self.folder)
+        self.on_all(Process.cut, decision, self.folder)
+        self.on_all(Process.combine, decision, self.folder)
 
     def summarize_targets(self, decision: Decision) -> list[bytes]:
-        return self.on_all(summarize, decision)
+        return self.on_all(Process.summarize, decision)
+
+    def close(self) -> None:
+        """Release the rows of all processes."""
+        self.own.close(0)
+        with suppress(BrokenProcessPool):
+            self.on_all(Process.close)
 
 
 def end_with_parent(folder: Path) -> None:
@@ -215,56 +250,70 @@ class Memory(NamedTuple):
 
 
 class Process:
-    """What a process of the pool holds; nothing outside of one."""
+    """What a process holds, and the steps that it runs."""
 
     plan: DistributedPlan
     memory: Memory
     source: SourceState
     state: SourceState | TargetState  # that of the current round
 
+    def start(self, number: int, plan: DistributedPlan, memory: Memory) -> None:
+        """Begin with a state that has no rows."""
+        self.plan, self.memory = plan, memory
+        self.source = self.state = plan.partial(number, 0, *memory)
+        self.kept: list[RowPiece] = []  # pieces for its own target; those of rows that spilled are in a file
+        self.file = TemporaryFile(dir=memory.spill_dir)  # noqa: SIM115 - until the rows are released
 
-def read(
-    number: int, plan: DistributedPlan, memory: Memory, sources: Sequence[Sequence[Any]], options: dict[str, Any]
-) -> None:
-    """Read the sources of a process."""
-    Process.plan, Process.memory = plan, memory
-    Process.source = Process.state = plan.partial(number, 0, *memory)
-    for turn, source in enumerate(sources[number]):
-        Process.source.place = f" (rows are counted within {PLACE.format(number + turn * len(sources))})"
-        Process.source.update(source, **options)
+    def read(self, number: int, source: Any, options: dict[str, Any]) -> None:
+        """Read a source, of which this is the number."""
+        self.source.reads = number
+        self.source.update(source, **options)
+
+    def summarize(self, number: int, decision: Decision) -> bytes:
+        return self.state.summary(decision)
+
+    def cut(self, number: int, decision: Decision, folder: Path) -> None:
+        """Write the pieces for other processes, a file for each."""
+        in_memory = self.source.in_memory
+        with ExitStack() as stack:
+            others = {target for target in range(decision.targets) if target != number}
+            files = {other: stack.enter_context(open(folder / f"{number}-{other}", "wb")) for other in others}
+            for piece in self.source.cut(decision):
+                if piece.target == number and in_memory:
+                    self.kept.append(piece)
+                else:
+                    piece.write(files.get(piece.target, self.file))
+        self.source.close()
+
+    def combine(self, number: int, decision: Decision, folder: Path) -> None:
+        """Make the state of the target of the same number from its pieces."""
+        self.state = self.plan.combine(self.take_pieces(folder, number), decision, *self.memory)
+
+    def take_pieces(self, folder: Path, number: int) -> Iterator[RowPiece]:
+        while self.kept:
+            yield self.kept.pop()
+        yield from read_file(self.file)
+        for path in folder.glob(f"*-{number}"):
+            with open(path, "rb") as file:
+                yield from read_file(file)
+
+    def close(self, number: int) -> None:
+        """Release the rows."""
+        for name in ("source", "state", "file"):
+            if hasattr(self, name):
+                getattr(self, name).close()
+        self.__dict__.clear()
 
 
-def forget(number: int) -> None:
-    """Release the rows of a process."""
-    for name in ("source", "state"):
-        if hasattr(Process, name):
-            getattr(Process, name).close()
-            delattr(Process, name)
+def read_file(file: BinaryIO) -> Iterator[RowPiece]:
+    """The pieces in a file, whose rows are not copied."""
+    file.flush()
+    if os.fstat(file.fileno()).st_size:
+        yield from read_pieces(mmap(file.fileno(), 0, access=ACCESS_READ))
 
 
-def summarize(number: int, decision: Decision) -> bytes:
-    return Process.state.summary(decision)
+WORKER = Process()  # that of a worker
 
 
-def cut(number: int, decision: Decision, folder: Path) -> None:
-    """Write the pieces of a process, a file for every target."""
-    with ExitStack() as files:
-        writers: dict[int, Any] = {}
-        for piece in Process.source.pieces(decision):
-            target = piece["target"][0].as_py()
-            if target not in writers:
-                sink = files.enter_context(pyarrow.OSFile(str(folder / f"{number}-{target}"), "wb"))
-                writers[target] = files.enter_context(pyarrow.ipc.new_stream(sink, piece.schema))
-            writers[target].write_batch(piece)
-    Process.source.close()
-
-
-def combine(number: int, decision: Decision, folder: Path) -> None:
-    """Make the state of a target of its pieces."""
-    Process.state = Process.plan.combine(read_pieces(folder, number), decision, *Process.memory)
-
-
-def read_pieces(folder: Path, target: int) -> Iterator[Any]:
-    for path in sorted(folder.glob(f"*-{target}")):
-        with pyarrow.memory_map(str(path)) as source:
-            yield from pyarrow.ipc.open_stream(source)
+def call(step: Any, *arguments: Any) -> Any:
+    return step(WORKER, *arguments)

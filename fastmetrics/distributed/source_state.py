@@ -49,10 +49,10 @@ class SourceState:
         self.plan = plan
         self.source = source
         self.attempt = attempt
-        self.place = f" (rows are counted within {plan.place.format(source)})"
+        self.reads = source  # the number in errors: a process of a pool reads several sources
         self.error = KeptError()
         budget, limit = None, parse_size(memory_limit, "memory_limit")
-        with self.error.keep():
+        with self.error.keep(self.reads):
             budget = make_memory_budget(limit, spill_dir, 1, processes)
         self.summary_only = summary_only and plan.moves_rows
         tasks = list(map(for_decisions, plan.tasks)) if self.summary_only else plan.tasks
@@ -67,13 +67,18 @@ class SourceState:
             raise ValueError(f"table must be 'log', the only table of a question; found {table!r}")
         options = InputOptions.of_keywords(input_options, self.plan.question.time_zone)
         is_path = isinstance(data, (str, PathLike))
-        with self.error.keep(f" (rows are counted within {data})" if is_path else self.place) as is_valid:
+        place = f" (rows are counted within {data})" if is_path else self.place
+        with self.error.keep(self.reads, place) as is_valid:
             if is_valid:
                 update_state(self.state, data, options, 1)
 
+    @property
+    def place(self) -> str:
+        return f" (rows are counted within {self.plan.place.format(self.reads)})"
+
     def add_batches(self, batches: Iterable[Sequence[Any]]) -> None:
         """Take in record batches that have the columns of the plan by name: one for every task, of the same rows."""
-        with self.error.keep(self.place) as is_valid, self.state.update(1):
+        with self.error.keep(self.reads, self.place) as is_valid, self.state.update(1):
             first_row = 0
             for of_tasks in batches if is_valid else ():
                 for task, own, batch in zip(self.state.tasks, self.state.states, of_tasks, strict=True):
@@ -89,7 +94,7 @@ class SourceState:
     def summary(self, decision: Decision) -> bytes:
         """What the driver is told: counts of rows, and samples of scores or, if no rows have to meet, all states."""
         parts: list[PartSummary] = []
-        with self.error.keep() as is_valid:
+        with self.error.keep(self.reads) as is_valid:
             if is_valid:
                 self.state.flush(1)
                 parts = list(self.counts() if self.plan.moves_rows else self.results(decision))
@@ -128,7 +133,7 @@ class SourceState:
         targets = self.plan.targets
         writer = PieceWriter(decision.round, self.source, self.attempt, targets, self.plan.serialize)
         results: list[PartSummary] = []
-        with self.error.keep() as is_valid:
+        with self.error.keep(self.reads) as is_valid:
             if is_valid:
                 self.state.flush(1)
                 results = list(self.results(decision))
@@ -171,6 +176,11 @@ class SourceState:
         file = BytesIO()
         write_states(file, self.state, self.plan.question, 1)
         return self.plan.serialize((self.source, self.attempt, self.error.found, file.getvalue()))
+
+    @property
+    def in_memory(self) -> bool:
+        """Are all rows in memory?"""
+        return all(store.in_memory for part in self.state.parts for store in part.stores())
 
     def check_whole(self) -> None:
         if self.summary_only:

@@ -20,6 +20,8 @@ DATA_ERRORS = (InputError, ValueError, TypeError, OverflowError, OSError)
 
 # A statistic, the number of an output (in a range: of a label), and the values of a slice (None: all rows).
 SliceStateKey = tuple[Any, int, SliceValues | None]
+# The first error in the data: the number of its source, that of its class in DATA_ERRORS, and its text.
+DataError = tuple[int, int, str]
 Serialize = Callable[[Any], bytes]
 NO_STATES: dict[SliceStateKey, Any] = {}
 
@@ -88,8 +90,7 @@ class Summary(NamedTuple):
         `number` is that of the source or the target.
     rows : tuple of int
         The rows that a source has read, and kept for each task.
-    error : (int, str) or None
-        The first error in the data: the number of its class in DATA_ERRORS, and its text.
+    error : DataError or None
     parts : list of PartSummary
     decision : Decision or None
         What was decided before, of the first target.
@@ -99,31 +100,25 @@ class Summary(NamedTuple):
     number: int
     attempt: int
     rows: tuple[int, ...]
-    error: tuple[int, str] | None
+    error: DataError | None
     parts: Sequence[PartSummary]
     decision: Decision | None = None
-
-    def raise_error(self) -> None:
-        """Raise the error in the data, if there is one."""
-        if self.error is not None:
-            number, text = self.error
-            raise DATA_ERRORS[number](text)
 
 
 class KeptError:
     """The first error in the data that a state has met."""
 
     def __init__(self) -> None:
-        self.found: tuple[int, str] | None = None
+        self.found: DataError | None = None
 
     @contextmanager
-    def keep(self, place: str = "") -> Iterator[bool]:
+    def keep(self, source: int, place: str = "") -> Iterator[bool]:
         """Keep an error that is raised; its text ends with the place. The context tells if there was none before."""
         try:
             yield self.found is None
         except DATA_ERRORS as error:
             number = next(number for number, own in enumerate(DATA_ERRORS) if isinstance(error, own))
-            self.found = self.found or (number, f"{error}{place}")
+            self.found = self.found or (source, number, f"{error}{place}")
 
 
 def key_by_slice_values(part: PartState, states: Mapping[Any, Any]) -> dict[SliceStateKey, Any]:

@@ -69,7 +69,7 @@ class TargetState:
                 last, *others = held.complete(source, self.target)
                 facts: SourceFacts = pickle.loads(held.read(last)[0].data)
                 self.error.found = self.error.found or facts.error
-                with self.error.keep() as is_valid:
+                with self.error.keep(source) as is_valid:
                     if is_valid:
                         self.check_rows(source, rows, facts.rows)
                         for part in facts.results:
@@ -136,7 +136,7 @@ class TargetState:
         """The totals of ranges while they are not known, then the states of all rows here."""
         self.plan.check_decision(decision)
         parts: list[PartSummary] = []
-        with self.error.keep() as is_valid:
+        with self.error.keep(self.target) as is_valid:
             if is_valid:
                 is_last = self.plan.n_rounds == decision.round
                 merged = [PartSummary(key, entries=own) for key, own in self.entries.items()]

@@ -46,6 +46,17 @@ def test_an_error_does_not_stop_a_worker():
     assert_raises(ValueError, "'click' has 7 at row 0", plan.decide, [own.summary(decision) for own in targets])
 
 
+def test_the_error_of_the_first_source_is_raised():
+    """A process of a pool reads several sources, in an order that depends on its speed."""
+    plan = fm.Evaluation("auc", **COLUMNS).plan(targets=2)
+    states = states_of_sources(plan, [[], []])
+    for state, number in zip(states, (4, 2), strict=True):
+        state.reads = number
+        state.update(bad(click=[number, 1, 1]))
+    words = r"'click' has 2 at row 0.*within source 2\)"
+    assert_raises(ValueError, words, plan.decide, [state.summary(plan.first) for state in states])
+
+
 def test_errors_that_only_whole_groups_show():
     question = fm.Evaluation(["gauc"], group="user", unit="household", ci=0.9, replicates=5, **COLUMNS)
     assert_raises(ValueError, "group 1 has rows of several values of unit", run, question, [[GOOD[:1]], [GOOD[1:]]])

@@ -23,7 +23,8 @@ class Waits:  # a worker that unpickles it waits for a writer of the pipe, and t
         return Path.read_bytes, (Path(sys.argv[1]),)
 
 if __name__ == "__main__" and sys.argv[3] == "evaluate":
-    processes.evaluate([Waits()], fm.Evaluation("ctr", label="y", score="s"), n_processes=1, spill_dir=sys.argv[2])
+    sources = [{"y": [0, 1], "s": [0.5, 0.5]}, Waits()]  # this process reads the first
+    processes.evaluate(sources, fm.Evaluation("ctr", label="y", score="s"), n_processes=2, spill_dir=sys.argv[2])
 elif __name__ == "__main__":  # as when pieces are there
     start = processes.end_with_parent, (Path(sys.argv[2]) / "pieces",)
     ProcessPoolExecutor(1, get_context("spawn"), *start).submit(Path.read_bytes, Path(sys.argv[1])).result()

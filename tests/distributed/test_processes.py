@@ -1,7 +1,9 @@
 """A pool of processes gives the report of `evaluate`, and leaves nothing behind."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from threading import Event
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pyarrow.parquet
 import pytest
 
 import fastmetrics as fm
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics.distributed import processes
 from support.cases import assert_raises
 
@@ -58,6 +61,33 @@ def test_nothing_is_left_behind(log, tmp_path):
     with pytest.raises(BrokenProcessPool):
         processes.evaluate([log, KillsItsReader()], exact, **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_rows_that_spill(log, tmp_path, monkeypatch):
+    """One process is this one: it starts no other, and pieces for itself are in memory, or in a file without a name."""
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", None)
+    exact, options = QUESTION.replace(ci=None), {"memory_limit": "1MiB", "spill_dir": str(tmp_path)}
+    found = [processes.evaluate([log[:900], log[900:]], exact, n_processes=1, **options)]
+    monkeypatch.setattr(MemoryBudget, "try_reserve", lambda budget, n_bytes: False)
+    found.append(processes.evaluate([log[:900], log[900:]], exact, n_processes=1, **options))
+    assert found == [exact.run(log)] * 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_process_reads_the_next_source_that_is_left(monkeypatch):
+    read, all_read = [], Event()
+
+    def read_one(process, number, source, options):
+        read.append((process is processes.WORKER, source))
+        if len(read) == 5:
+            all_read.set()
+        assert number != 1 or all_read.wait(60)
+
+    monkeypatch.setattr(processes.Process, "start", lambda *arguments: None)
+    monkeypatch.setattr(processes.Process, "read", read_one)
+    with ThreadPoolExecutor(1) as worker:
+        processes.ProcessRunner([worker], None).read(None, None, "abcde", {})
+    assert sorted(read) == [(False, "a"), (False, "c"), (False, "d"), (False, "e"), (True, "b")]
 
 
 def test_a_pool_answers_several_questions(log, tmp_path):
