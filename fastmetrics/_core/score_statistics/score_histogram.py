@@ -58,6 +58,10 @@ class ScoreHistogram(State):
         """Is every bin a single score?"""
         return self.shift == 0
 
+    @property
+    def n_rows(self) -> int:
+        return int(self.counts.sum())
+
     def arrays(self) -> tuple[np.ndarray, ...]:
         return np.array([self.shift]), self.prefixes, self.counts
 

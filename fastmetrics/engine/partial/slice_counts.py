@@ -41,6 +41,11 @@ class SliceCounts:
         new.total, new.by_slice = self.total.copy(), self.by_slice.copy()
         return new
 
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The counts of all rows, the slices that have rows, and their counts."""
+        numbers = np.flatnonzero(self.by_slice[0])
+        return self.total, numbers, self.by_slice[:, numbers]
+
     def reserve(self, n_slices: int) -> None:
         """Make room for so many slices."""
         if n_slices > self.by_slice.shape[1]:

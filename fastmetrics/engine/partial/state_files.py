@@ -23,9 +23,10 @@ import math
 import os
 import struct
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any, BinaryIO
@@ -40,7 +41,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.partial.state_options import check_approximate
 
-FORMAT = 7
+FORMAT = 8
 HEADER = "state.json"
 WRITTEN = (1980, 1, 1, 0, 0, 0)  # equal states have equal bytes, whenever they are written
 MARK = b"PK\3\4"  # begins every section
@@ -64,6 +65,10 @@ class StateWriter:
         """Append an array; return its number."""
         self.arrays.append(np.ascontiguousarray(array))
         return len(self.arrays) - 1
+
+    def add_all(self, owner: Any) -> list[int]:
+        """Append the arrays of a state; return their numbers."""
+        return list(map(self.add, owner.arrays()))
 
     def write(self, file: Any, header: dict[str, Any]) -> None:
         """Write header, arrays and sections."""
@@ -130,25 +135,70 @@ def is_count(value: Any, below: int | None = None) -> bool:
     return type(value) is int and value >= 0 and (below is None or value < below)
 
 
-def lists_of(header: dict[str, Any], name: str) -> list[list[Any]]:
-    """Take a field of the header that is a list of lists."""
-    found = header.pop(name)
-    are_lists = isinstance(found, list) and all(isinstance(own, list) for own in found)
-    require(are_lists, f"its field {name!r} is no list of lists")
-    return list(found)
+class JsonType(NamedTuple):
+    """What the value of a field may be: its name in messages, where `[count]` is a list of counts, and a test."""
+
+    title: str
+    holds: Callable[[Any], bool]
 
 
-def texts_of(header: dict[str, Any], name: str) -> list[str]:
-    """Take a field of the header that is a list of texts."""
-    found = header.pop(name)
-    are_texts = isinstance(found, list) and all(isinstance(own, str) for own in found)
-    require(are_texts, f"its field {name!r} is no list of texts")
-    return list(found)
+def list_of(kind: JsonType) -> JsonType:
+    return JsonType(f"[{kind.title}]", lambda value: isinstance(value, list) and all(map(kind.holds, value)))
 
 
-def require_nothing_left(header: dict[str, Any]) -> None:
-    """All fields have been taken from a part of the header."""
-    require(not header, f"it has fields that no metric needs: {', '.join(header)}")
+def optional(kind: JsonType) -> JsonType:
+    return JsonType(f"{kind.title} or null", lambda value: value is None or kind.holds(value))
+
+
+def object_of(kind: JsonType) -> JsonType:
+    return JsonType(f"{{{kind.title}}}", lambda value: isinstance(value, dict) and all(map(kind.holds, value.values())))
+
+
+COUNT = JsonType("count", is_count)
+TEXT = JsonType("text", lambda value: isinstance(value, str))
+FLAG = JsonType("flag", lambda value: isinstance(value, bool))
+DISTANCE = JsonType("distance", lambda value: type(value) in (int, float) and 0 <= value < math.inf)
+SHAPE = JsonType(
+    "type and shape", lambda value: (
+        isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], list)
+        and len(value[1]) <= MAX_DIMENSIONS and all(is_count(own, 1 << 48) for own in value[1])
+    )
+)  # fmt: skip
+OBJECT = JsonType("object", lambda value: isinstance(value, dict))
+
+
+class HeaderField(NamedTuple):
+    """A field of the header.
+
+    `text` says what it is. With `path`, it is the value of this attribute of the part's state, of the type `make`.
+    """
+
+    name: str
+    kind: JsonType
+    text: str
+    path: str = ""
+    make: Callable[[Any], Any] | None = None
+
+
+def values_of_fields(owner: Any, fields: Sequence[HeaderField]) -> dict[str, Any]:
+    """The fields that are attributes, as they are written."""
+    found = {field.name: attrgetter(field.path)(owner) for field in fields if field.path}
+    return {name: sorted(own) if isinstance(own, set) else own for name, own in found.items()}
+
+
+def take_fields(header: dict[str, Any], fields: Sequence[HeaderField], owner: Any = None) -> dict[str, Any]:
+    """The fields of a part of the header, which are all there and of their kinds; attributes of the owner are set."""
+    unknown = header.keys() - {field.name for field in fields}
+    require(not unknown, f"it has fields that no metric needs: {', '.join(sorted(unknown))}")
+    for name, kind, _, path, make in fields:
+        require(name in header, f"its field {name!r} is missing")
+        value = header[name]
+        require(kind.holds(value), f"its field {name!r} is not {kind.title}")
+        if path:
+            place, _, attribute = path.rpartition(".")
+            value = value if make is None or value is None else make(value)
+            setattr(attrgetter(place)(owner), attribute, value)
+    return header
 
 
 @contextmanager
@@ -291,14 +341,10 @@ class SectionReader(io.RawIOBase):
 class ArrayReader:
     """The arrays of a state, by number; views of the bytes of their sections. Each is read once."""
 
-    def __init__(self, state: StateReader) -> None:
+    def __init__(self, state: StateReader, shapes: list[Any]) -> None:
         self.arrays: list[np.ndarray] = []
         left: dict[str, np.ndarray] = {}
-        for kind, shape in lists_of(state.header, "arrays"):
-            require(
-                isinstance(kind, str) and len(shape) <= MAX_DIMENSIONS and all(is_count(own, 1 << 48) for own in shape),
-                "an array has no known type or shape",
-            )
+        for kind, shape in shapes:
             if kind not in left:
                 with errors_mean_damage(array_section(kind), *READING):
                     left[kind] = read_array(state.read(array_section(kind)))

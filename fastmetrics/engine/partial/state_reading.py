@@ -5,7 +5,7 @@ Whatever is read is checked before a kernel sees it: a checksum can be right for
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from itertools import count, product
 from typing import TYPE_CHECKING, Any
 
@@ -52,12 +52,10 @@ from fastmetrics.engine.partial.state_files import (
     StateReader,
     errors_mean_damage,
     is_count,
-    lists_of,
     require,
-    require_nothing_left,
-    texts_of,
+    take_fields,
 )
-from fastmetrics.engine.partial.state_writing import stores_of
+from fastmetrics.engine.partial.state_writing import FILE, PART, TASK, stores_of
 from fastmetrics.engine.partial.stored_rows import FILE_ROWS, StoredRows
 from fastmetrics.engine.partial.task_state import TaskState
 
@@ -74,16 +72,15 @@ SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as fl
 @errors_mean_damage("its header does not fit its numbers")
 def fill_states(state: PartialState, reader: StateReader) -> None:
     """Fill the empty state of a question with what a file of it holds."""
-    arrays = ArrayReader(reader)
-    for number, (own, header) in enumerate(zip(state.states, reader.header.pop("tasks"), strict=True)):
-        fill_state(own, header, arrays, reader, f"tasks/{number}")
-    sources = texts_of(reader.header, "sources")
-    state.sources = frozenset(sources)
-    require(len(state.sources) == len(sources), "a source is there twice")
+    header = take_fields(reader.header, FILE)
+    arrays = ArrayReader(reader, header["arrays"])
+    for number, (own, of_task) in enumerate(zip(state.states, header["tasks"], strict=True)):
+        fill_state(own, take_fields(of_task, TASK), arrays, reader, f"tasks/{number}")
+    state.sources = frozenset(header["sources"])
+    require(len(state.sources) == len(header["sources"]), "a source is there twice")
     require(bool(state.sources) == bool(state.rows), "it has rows without sources, or sources without rows")
     require(all(own.counts.rows == state.rows for own in state.states), "its tasks have different rows")
     require(not reader.unread, f"it has sections that no metric needs: {', '.join(sorted(reader.unread))}")
-    require_nothing_left(reader.header)
     require(not arrays.unread, f"it has arrays that no metric needs: {sorted(arrays.unread)}")
 
 
@@ -91,36 +88,52 @@ def fill_state(
     state: TaskState, header: dict[str, Any], arrays: ArrayReader, reader: StateReader, place: str
 ) -> None:
     """Fill an empty state of a task."""
-    headers = header.pop("parts")
+    headers = header["parts"]
     require(len(headers) == len(state.parts), "its parts are not those of its metrics")
-    rows, dropped, filtered = map(header.pop, ("rows", "dropped", "filtered"))
-    counts = [filtered, *dropped.values()]
-    require(
-        is_count(rows, 1 << 63) and all(map(is_count, counts)) and sum(counts) <= rows,
-        "its counts of rows do not fit each other",
-    )
+    rows, filtered, dropped = header["rows"], header["filtered"], header["dropped"]
+    rows_kept = rows - filtered - sum(dropped.values())
+    require(is_count(rows, 1 << 63) and rows_kept >= 0, "its counts of rows do not fit each other")
     for part, part_header in zip(state.parts, headers, strict=True):
-        part.counts.rows, part.counts.rows_kept, part.counts.dropped = rows, rows - sum(counts), dict(dropped)
-        part.counts.filtered = filtered
-        read_labels(part, part_header)
-    read_slices(state.slices, arrays.get(header.pop("slices"), np.int64, None, None), reader, place)
+        counts = part.counts
+        counts.rows, counts.rows_kept, counts.filtered, counts.dropped = rows, rows_kept, filtered, dict(dropped)
+        take_fields(part_header, PART, part)
+        check_part(part)
+    read_slices(state.slices, arrays.get(header["slices"], np.int64, None, None), reader, place)
     for number, (part, part_header) in enumerate(zip(state.parts, headers, strict=True)):
         read_key_texts(part.reader.key_texts, part_header, arrays)
-        part.reader.float_keys.update(texts_of(part_header, "float_keys"))
-        distances = part.counts.sum_distances = tuple(part_header.pop("sum_distances"))
-        has_sums = part.plan.is_numeric and part.counts.n_classes is not None
-        require(
-            len(distances) == len(part.names.scores) * has_sums
-            and all(type(own) in (int, float) and 0 <= own < math.inf for own in distances),
-            "its sums of probabilities are no numbers",
-        )
-        read_differing(part, part_header)
-        read_counts(part, part_header, arrays)
-        read_sums(part, part_header, arrays)
-        read_histograms(part, part_header, arrays)
-        read_stores(part, part_header, arrays, reader, f"{place}/parts/{number}")
-        require_nothing_left(part_header)
-    require_nothing_left(header)
+        read_counts(part, part_header["counts"], arrays)
+        read_sums(part, part_header["sums"], arrays)
+        read_histograms(part, part_header["histograms"], arrays)
+        read_stores(part, part_header["partitions"], arrays, reader, f"{place}/parts/{number}")
+
+
+def check_part(part: PartState) -> None:
+    """The fields of a part have to fit each other, and the columns that its metrics read."""
+    counts, types, names = part.counts, part.types.found, part.names
+    seen, first_rows = counts.label_kinds_seen, counts.minus_one_rows
+    valid = counts.rows - counts.filtered - sum(own for why, own in counts.dropped.items() if why != ZERO_WEIGHT)
+    allowed = [part.plan.label_kinds.allowed_label_kinds] * len(names.labels)
+    allowed += [ALL_KINDS] * (len(counts.class_columns) - len(names.labels))
+    require(
+        len(seen) == len(first_rows) == len(allowed)
+        and all(row is None or row < counts.rows for row in first_rows)
+        and not any(own & ~may or mixes_zero_and_minus_one(own) for own, may in zip(seen, allowed, strict=True))
+        and (valid or not any(seen))
+        and all((row is None) != bool(own & kernels.SAW_MINUS_ONE) for own, row in zip(seen, first_rows, strict=True)),
+        "its labels are not of one kind",
+    )
+    require((types is None) == (valid == 0), "it has rows without types, or types without rows")
+    require(types is None or len(types) == len(part.types.columns), "its columns have no types")
+    for name in types or ():
+        check_type(name.replace(LISTS, ""), "a column")
+    has_classes = types is not None and part.reads_vectors
+    require((counts.n_classes is not None) == has_classes, "its number of classes is missing")
+    has_sums = part.plan.is_numeric and has_classes
+    require(len(counts.sum_distances) == len(names.scores) * has_sums, "its sums of probabilities are no numbers")
+    several = len(names.scores) if len(names.scores) > 1 else 0
+    lengths = (several,) if counts.rows_kept else (0, several)
+    fits = len(counts.differing) in lengths and not any(counts.differing[:1])
+    require(fits, "it does not say which models are equal")
 
 
 def read_slices(slices: GroupingSets, found: np.ndarray, reader: StateReader, place: str) -> None:
@@ -166,59 +179,27 @@ def read_values(name: str, values: list[Any]) -> list[Any]:
     ]
 
 
-def read_labels(part: PartState, header: dict[str, Any]) -> None:
-    """The kinds of labels, and the types of columns. The counts of rows are known."""
-    seen, first_rows = header.pop("seen"), header.pop("minus_one_rows")
-    counts, n_labels = part.counts, len(part.names.labels)
-    valid = counts.rows - counts.filtered - sum(own for why, own in counts.dropped.items() if why != ZERO_WEIGHT)
-    allowed = [part.plan.label_kinds.allowed_label_kinds] * n_labels
-    allowed += [ALL_KINDS] * (len(counts.class_columns) - n_labels)
-    require(
-        len(seen) == len(first_rows) == len(allowed)
-        and all(row is None or is_count(row, counts.rows) for row in first_rows)
-        and all(
-            is_count(own) and not own & ~may and not mixes_zero_and_minus_one(own)
-            for own, may in zip(seen, allowed, strict=True)
-        )
-        and (valid or not any(seen))
-        and all((row is None) != bool(own & kernels.SAW_MINUS_ONE) for own, row in zip(seen, first_rows, strict=True)),
-        "its labels are not of one kind",
-    )
-    types = header.pop("types") if header["types"] is None else texts_of(header, "types")
-    require((types is None) == (valid == 0), "it has rows without types, or types without rows")
-    require(types is None or len(types) == len(part.types.columns), "its columns have no types")
-    for name in types or ():
-        check_type(name.replace(LISTS, ""), "a column")
-    part.types.found = None if types is None else tuple(types)
-    counts.n_classes = header.pop("n_classes", None)
-    require(
-        (counts.n_classes is None) == (types is None or not part.reads_vectors)
-        and (counts.n_classes is None or is_count(counts.n_classes)),
-        "its number of classes is missing",
-    )
-    counts.label_kinds_seen, counts.minus_one_rows = list(seen), list(first_rows)
-
-
 def read_key_texts(key_texts: KeyTexts, header: dict[str, Any], arrays: ArrayReader) -> None:
-    if "key_texts" not in header:
-        return
-    require(key_texts.roles, "it has texts of keys that no metric reads")
-    kind, data, offsets = header.pop("key_texts")
-    with errors_mean_damage("its keys"):
-        key_texts.load(kind, arrays.get(data, np.uint8, None), arrays.get(offsets, np.int64, None))
+    kind, numbers = header["key_kind"], header["key_texts"]
+    require(kind is None or key_texts.roles, "it has texts of keys that no metric reads")
+    require(kind is not None or not numbers, "its keys have no kind")
+    if kind is not None:
+        data, offsets = numbers
+        with errors_mean_damage("its keys"):
+            key_texts.load(kind, arrays.get(data, np.uint8, None), arrays.get(offsets, np.int64, None))
 
 
-def read_counts(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
+def read_counts(part: PartState, numbers: list[Any], arrays: ArrayReader) -> None:
     """The rows of every slice."""
-    if "counts" not in header:
-        require(not part.counts.rows_kept or not part.names.by, "its counts of slices are missing")
+    require(numbers or not part.counts.rows_kept or not part.names.by, "its counts of slices are missing")
+    if not numbers:
         return
     require(part.names.by, "it counts slices that it does not have")
     n_labels = len(part.names.labels) if part.additive.has_classes else 0
-    counts = SliceCounts(n_labels)
-    total, numbers, by_slice = header.pop("counts")
+    counts = part.additive.counts = SliceCounts(n_labels)
+    total, of_slices, by_slice = numbers
     counts.total = arrays.get(total, np.int64, 1 + n_labels).copy()
-    slices = arrays.get(numbers, np.int64, None)
+    slices = arrays.get(of_slices, np.int64, None)
     found = arrays.get(by_slice, np.int64, 1 + n_labels, slices.shape[0])
     require(
         ((slices >= 0) & (slices < len(part.slices))).all() and (slices[1:] > slices[:-1]).all(),
@@ -231,17 +212,9 @@ def read_counts(part: PartState, header: dict[str, Any], arrays: ArrayReader) ->
     times = len(part.slices.sets)
     require(
         counts.total[0] == part.counts.rows_kept
-        and [sum(own) for own in found.tolist()] == [times * int(own) for own in counts.total],
+        and [sum(own) for own in found.tolist()] == [times * own for own in counts.total.tolist()],
         "its slices have not the rows it counts",
     )
-    part.additive.counts = counts
-
-
-def check_state_key(part: PartState, output: Any, slice_number: Any) -> None:
-    """The output has to exist, and the slice if there are slices."""
-    n_slices = len(part.slices)
-    fits = is_count(slice_number, n_slices) if part.names.by else slice_number is None
-    require(fits and is_count(output, len(part.outputs)), "a state belongs to no column or slice")
 
 
 def rows_of_slices(part: PartState) -> dict[int | None, int]:
@@ -249,15 +222,6 @@ def rows_of_slices(part: PartState) -> dict[int | None, int]:
     if part.additive.counts is not None:
         return {number: own.rows for number, own in part.additive.counts.counts().items()}
     return {None: part.counts.rows_kept} if part.counts.rows_kept else {}
-
-
-def read_differing(part: PartState, header: dict[str, Any]) -> None:
-    """Which models have other values than the first; known of several models as soon as a row is kept."""
-    found = part.counts.differing = tuple(header.pop("differing"))
-    several = len(part.names.scores) if len(part.names.scores) > 1 else 0
-    lengths = (several,) if part.counts.rows_kept else (0, several)
-    fits = len(found) in lengths and all(type(own) is bool for own in found) and not any(found[:1])
-    require(fits, "it does not say which models are equal")
 
 
 def load_state(state: State, numbers: list[Any], arrays: ArrayReader) -> None:
@@ -269,48 +233,62 @@ def load_state(state: State, numbers: list[Any], arrays: ArrayReader) -> None:
         state.load_arrays(*found)
 
 
-def read_sums(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
+def load_states(
+    what: str,
+    found: list[list[Any]],
+    expected: dict[tuple[Any, ...], int],
+    new: Callable[..., State],
+    arrays: ArrayReader,
+) -> None:
+    """Fill the states of all keys with what is found, keys and numbers of arrays; `expected` are their rows."""
+    length = len(next(iter(expected), ()))
+    for entry in found:
+        key = tuple(entry[:length])
+        require(key in expected, f"{what} are there twice, or of no statistic, column or slice with rows")
+        state, rows = new(*key), expected.pop(key)
+        load_state(state, entry[length:], arrays)
+        require(state.n_rows in (None, rows), f"its {what} have not the rows it counts")
+    require(not expected, f"its {what} have not the rows it counts: some are missing")
+
+
+def read_sums(part: PartState, found: list[list[Any]], arrays: ArrayReader) -> None:
     """The sums of every statistic, output and slice of a base set: each is there once, with the rows of its slice."""
     statistics, rows = part.plan.statistics["none"], rows_of_slices(part)
     sets, bases = part.slices.set_of_slices(), part.slices.base_sets()
     of_bases = [number for number in rows if number is None or sets[number] in bases]
-    expected = set(product(range(len(statistics)), range(len(part.outputs)), of_bases))
-    for index, output, slice_number, *numbers in lists_of(header, "sums"):
-        require(is_count(index, len(statistics)), "sums belong to no statistic")
-        check_state_key(part, output, slice_number)
-        require((index, output, slice_number) in expected, "sums are there twice, or of a slice without rows")
-        expected.discard((index, output, slice_number))
-        state = part.additive.state(statistics[index], output, slice_number)
-        load_state(state, numbers, arrays)
-        require(state.n_rows in (None, rows[slice_number]), "its states have not the rows it counts")
-    require(not expected, "its states have not the rows it counts: sums of a statistic are missing")
+    keys = product(range(len(statistics)), range(len(part.outputs)), of_bases)
+
+    def new(index: int, output: int, slice_number: int | None) -> State:
+        return part.additive.state(statistics[index], output, slice_number)
+
+    load_states("sums", found, {key: rows[key[2]] for key in keys}, new, arrays)
 
 
-def read_histograms(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
+def read_histograms(part: PartState, found: list[list[Any]], arrays: ArrayReader) -> None:
     """The histogram of every output and slice: each is there once, with the rows of its slice."""
     rows = rows_of_slices(part) if part.options.n_bins and part.plan.needs("range") else {}
-    for output, slice_number, *numbers in lists_of(header, "histograms"):
-        check_state_key(part, output, slice_number)
-        require((output, slice_number) not in part.histograms, "a histogram is there twice")
-        histogram = part.histograms[output, slice_number] = ScoreHistogram(part.options.n_bins)
-        load_state(histogram, numbers, arrays)
-        fits = int(histogram.counts.sum()) == rows.get(slice_number)
-        require(fits, "its histograms have not the rows it counts")
-    complete = len(part.histograms) == len(part.outputs) * len(rows)
-    require(complete, "its histograms have not the rows it counts: one is missing")
+    keys = product(range(len(part.outputs)), rows)
+
+    def new(*key: Any) -> State:
+        histogram = part.histograms[key] = ScoreHistogram(part.options.n_bins)
+        return histogram
+
+    load_states("histograms", found, {key: rows[key[1]] for key in keys}, new, arrays)
 
 
-def read_stores(part: PartState, header: dict[str, Any], arrays: ArrayReader, reader: StateReader, place: str) -> None:
+def read_stores(
+    part: PartState, partitions: dict[str, Any], arrays: ArrayReader, reader: StateReader, place: str
+) -> None:
     """The exchanges and their rows."""
     if part.types.found is not None:
         part.score_epsilons = tuple(widened_epsilon(own) for own in part.types.of_models())
         part.create_exchanges_of_types(part.types.of_keys().__getitem__)
-    partitions = header.pop("partitions", {})
+    left = dict(partitions)
     for folder, (store, exchange) in stores_of(part).items():
         if part.keeps_rows and part.counts.rows_kept:
-            stored = find_partitions(part, exchange, partitions.pop(folder, None), arrays)
+            stored = find_partitions(part, exchange, left.pop(folder, None), arrays)
             read_store(part, store, exchange, reader, f"{place}/{folder}", *stored)
-    require_nothing_left(partitions)
+    require(not left, f"it has partitions of no rows: {', '.join(left)}")
 
 
 def find_partitions(

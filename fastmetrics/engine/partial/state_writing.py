@@ -11,14 +11,71 @@ from fastmetrics._core.columns.label_columns import MIXED, NUMBER
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import HashExchange
 from fastmetrics._core.optional_imports import pyarrow
-from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
-from fastmetrics.engine.partial.state_files import MARKED, NUMBER_MARK, TEXT_MARK, StateWriter
+from fastmetrics.engine.partial.state_files import (
+    COUNT,
+    DISTANCE,
+    FLAG,
+    MARKED,
+    NUMBER_MARK,
+    OBJECT,
+    SHAPE,
+    TEXT,
+    TEXT_MARK,
+    HeaderField,
+    StateWriter,
+    list_of,
+    object_of,
+    optional,
+    values_of_fields,
+)
 from fastmetrics.engine.partial.stored_rows import ROW_GROUP_ROWS, parquet_files
 from fastmetrics.engine.partial.task_state import TaskState
+
+# The fields of the header, of a task and of a part. Files are written, read and checked by them, and the page of state
+# files shows them.
+NUMBERS = list_of(optional(COUNT))  # of arrays, behind those of what they belong to
+FILE = (
+    HeaderField("arrays", list_of(SHAPE), "type and shape of every array"),
+    HeaderField("sources", list_of(TEXT), "ids of what was merged"),
+    HeaderField("tasks", list_of(OBJECT), "the states of tasks"),
+)
+TASK = (
+    HeaderField("rows", COUNT, "rows read"),
+    HeaderField("dropped", object_of(COUNT), "dropped rows by reason"),
+    HeaderField("filtered", COUNT, "rows that the filter left out"),
+    HeaderField("slices", COUNT, "array: the grouping set and the codes of every slice"),
+    HeaderField("parts", list_of(OBJECT), "the parts: metrics that read the same columns"),
+)
+PART = (
+    HeaderField(
+        "types", optional(list_of(TEXT)), "Arrow types of columns; null before the first row", "types.found", tuple
+    ),
+    HeaderField("seen", list_of(COUNT), "kinds of labels, by column", "counts.label_kinds_seen"),
+    HeaderField(
+        "minus_one_rows", list_of(optional(COUNT)), "the first row with label -1, by column", "counts.minus_one_rows"
+    ),
+    HeaderField("n_classes", optional(COUNT), "how many probabilities a row has", "counts.n_classes"),
+    HeaderField(
+        "sum_distances", list_of(DISTANCE), "how far probabilities of a row are from 1 together, by model",
+        "counts.sum_distances", tuple,
+    ),
+    HeaderField("differing", list_of(FLAG), "has a model other values than the first?", "counts.differing", tuple),
+    HeaderField("float_keys", list_of(TEXT), "columns of keys that are floats", "reader.float_keys", set),
+    HeaderField("key_kind", optional(TEXT), "are keys of roles texts, or integers?"),
+    HeaderField("key_texts", NUMBERS, "arrays: the bytes of texts that have numbers in rows, and their offsets"),
+    HeaderField("counts", NUMBERS, "arrays: rows and positives of all rows; slices; rows and positives of each"),
+    HeaderField("sums", list_of(NUMBERS), "statistic, output, slice and arrays of every additive state"),
+    HeaderField("histograms", list_of(NUMBERS), "output, slice and arrays of every histogram of an approximate state"),
+    HeaderField(
+        "partitions", object_of(NUMBERS),
+        "by section of rows with keys, from 2^16 rows on: an array, the rows of every partition, and the bytes of long "
+        "keys",
+    ),
+)  # fmt: skip
 
 
 def write_states(file: Any, state: PartialState, question: Evaluation, n_threads: int) -> None:
@@ -51,39 +108,27 @@ def write_state(state: TaskState, writer: StateWriter, place: str, n_threads: in
 
 def write_part(part: PartState, writer: StateWriter, place: str, n_threads: int) -> dict[str, Any]:
     """What the header says about a part of the plan; its arrays and sections are added to those of the writer."""
-    counts = part.counts
+    texts, counts = part.reader.key_texts, part.additive.counts
     statistics = {statistic: number for number, statistic in enumerate(part.plan.statistics["none"])}
     writer.sections += [
         write_rows(f"{place}/{name}", store, None if exchange is None else exchange.key_dtype, n_threads)
         for name, (store, exchange) in stores_of(part).items()
     ]
-    partitions = {
-        name: [writer.add(store.partition_rows), store.text_bytes]
-        for name, (store, exchange) in stores_of(part).items()
-        if exchange is not None and store.rows >= ROW_GROUP_ROWS
+    return values_of_fields(part, PART) | {
+        "key_kind": texts.kind,
+        "key_texts": [] if texts.kind is None else writer.add_all(texts),
+        "counts": [] if counts is None else writer.add_all(counts),
+        "sums": [
+            [statistics[statistic], output, number, *writer.add_all(sums)]
+            for (statistic, output, number), sums in part.additive.sums.items()
+        ],
+        "histograms": [[*key, *writer.add_all(histogram)] for key, histogram in part.histograms.items()],
+        "partitions": {
+            name: [writer.add(store.partition_rows), store.text_bytes]
+            for name, (store, exchange) in stores_of(part).items()
+            if exchange is not None and store.rows >= ROW_GROUP_ROWS
+        },
     }
-    return (
-        {
-            "types": part.types.found,
-            "seen": counts.label_kinds_seen,
-            "minus_one_rows": counts.minus_one_rows,
-            **({"partitions": partitions} if partitions else {}),
-            **({} if counts.n_classes is None else {"n_classes": counts.n_classes}),
-            "sum_distances": counts.sum_distances,
-            "differing": counts.differing,
-            "float_keys": sorted(part.reader.float_keys),
-            "sums": [
-                [statistics[statistic], output, number, *map(writer.add, sums.arrays())]
-                for (statistic, output, number), sums in part.additive.sums.items()
-            ],
-            "histograms": [
-                [output, number, *map(writer.add, histogram.arrays())]
-                for (output, number), histogram in part.histograms.items()
-            ],
-        }
-        | write_key_texts(part.reader.key_texts, writer)
-        | write_counts(part, writer)
-    )
 
 
 def write_rows(
@@ -103,22 +148,6 @@ def stores_of(part: PartState) -> dict[str, tuple[BlockStore, HashExchange | Non
     if units is not None and units is not main:
         stores["unit_rows"] = units.store, units
     return stores
-
-
-def write_key_texts(key_texts: KeyTexts, writer: StateWriter) -> dict[str, Any]:
-    """The texts behind numbers in columns of keys; nothing if no metric reads keys."""
-    if key_texts.kind is None:
-        return {}
-    return {"key_texts": [key_texts.kind, *map(writer.add, key_texts.arrays())]}
-
-
-def write_counts(part: PartState, writer: StateWriter) -> dict[str, Any]:
-    """The rows and positives of all rows, and of every slice that has rows."""
-    counts = part.additive.counts
-    if counts is None:
-        return {}
-    numbers = np.flatnonzero(counts.by_slice[0])
-    return {"counts": [*map(writer.add, (counts.total, numbers, counts.by_slice[:, numbers]))]}
 
 
 def types_of_slices(state: TaskState) -> dict[str, str]:

@@ -33,7 +33,7 @@ def refuse(data, what="damaged"):
     "text",
     [
         b"", b"null", b"3", b"[]", b"{}", b'"text"', b'{"library": ', b"\xff\xfe", b"[" * 100_000,
-        b'{"format": 7, "library": null}', b'{"format": "7", "library": "1"}',
+        b'{"format": 8, "library": null}', b'{"format": "7", "library": "1"}',
     ],
     ids=lambda text: repr(text[:20]),
 )  # fmt: skip

@@ -444,7 +444,7 @@ def test_damaged_states_are_refused():
         (damage("score 0.3", code_of(math.nan)), "a score is NaN"),
         (set_classes(3), "it has columns"),
         (set_classes(None), "its number of classes is missing"),
-        (set_classes(-4), "its number of classes is missing"),
+        (set_classes(-4), "its field 'n_classes' is not count"),
     ):
         header, arrays, sections = take_apart(state.to_bytes())
         change(header, sections)
