@@ -172,6 +172,19 @@ WRONG = {
     "segments beyond a block": lambda: hash_partition.scatter_segments(
         *blocks("u8"), np.array([3]), np.array([2]), zeros(2, dtype="u4"), zeros(2, dtype="u8")
     ),
+    "segments to be ordered beyond a block": lambda: hash_partition.order_segments(
+        *blocks("u8"), np.array([3]), np.array([2]), 0, 0, zeros(2, dtype="u4"), zeros(2, dtype="u4")
+    ),
+    "too few destinations of an order": lambda: hash_partition.order_segments(
+        *blocks("u8"), np.array([0]), np.array([2]), 0, 0, zeros(2, dtype="u4"), zeros(1, dtype="u4")
+    ),
+    "too few words of an order": lambda: hash_partition.order_segments(
+        *blocks("u8"), np.array([0]), np.array([2]), 0, 0, zeros(1, dtype="u4"), zeros(2, dtype="u4")
+    ),
+    "more rows than an order has": lambda: hash_partition.order_segments(
+        ColumnBlocks([zeros(1 + 2**21, dtype="u8")]), np.array([0]), np.array([1 + 2**21]), 0, 0,
+        zeros(1 + 2**21, dtype="u4"), zeros(1 + 2**21, dtype="u4"),
+    ),
     "destinations beyond the result": lambda: hash_partition.scatter(
         zeros(2, dtype="u8"), np.array([0, 2], np.uint32), zeros(2, dtype="u8")
     ),

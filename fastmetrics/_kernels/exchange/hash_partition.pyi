@@ -52,6 +52,15 @@ def scatter_segments(
     destinations: NDArray[np.uint32],
     out: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64],
 ) -> None: ...
+def order_segments(
+    hashes: ColumnBlocks,
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    first: int,
+    shift: int,
+    words: NDArray[np.uint32],
+    destinations: NDArray[np.uint32],
+) -> None: ...
 def place_keys(
     hashes: ColumnBlocks,
     heads: ColumnBlocks | None,

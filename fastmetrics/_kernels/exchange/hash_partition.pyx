@@ -47,6 +47,10 @@ cdef enum:
     TWO_BYTES_END = 0x800
     THREE_BYTES_END = 0x10000
     MOST_ROWS = 0x7FFFFFFF      # of a block
+    DIGIT_BITS = 10             # of the hashes that rows are ordered by, twice
+    DIGIT_VALUES = 1024
+    ROW_BITS = 21               # of the words that have a digit and a row
+    MOST_ORDERED_ROWS = 0x200000
     MOST_TEXT_BYTES = 0xFFFFFFFF
 
 SHORT_TEXT_BYTES = SHORT_TEXT   # the slot of a longer text holds its address
@@ -426,6 +430,61 @@ def scatter_segments(
             for i in range(lengths[segment]):
                 out[destinations[row]] = values[i]
                 row += 1
+
+
+cdef void begin_digits(uint32_t* counts) noexcept nogil:
+    """Replace the rows of every digit by the rows before it."""
+    cdef Py_ssize_t i
+    cdef uint32_t before = 0
+    cdef uint32_t count
+    for i in range(DIGIT_VALUES):
+        count = counts[i]
+        counts[i] = before
+        before += count
+
+
+def order_segments(
+    ColumnBlocks hashes not None, const int64_t[::1] starts, const int64_t[::1] lengths, uint64_t first, int shift,
+    uint32_t[::1] words, uint32_t[::1] destinations
+):
+    """Write the destinations of rows in several segments (see partition_segments) in the order of their hashes.
+
+    A stable radix sort by the highest 20 bits of (hash - first) << shift: few rows stand between those of one hash.
+    `words` is working memory, one of each row. There are at most 2**21 rows.
+    """
+    cdef Py_ssize_t segment, i
+    cdef uint32_t row = 0
+    cdef uint32_t digits, word
+    cdef uint32_t low[DIGIT_VALUES]
+    cdef uint32_t high[DIGIT_VALUES]
+    cdef const uint64_t* own
+    cdef Py_ssize_t n = check_segments(b"hashes", hashes, starts, lengths, 8)
+    need_length(b"words", words.shape[0], n)
+    need_length(b"destinations", destinations.shape[0], n)
+    if n > MOST_ORDERED_ROWS or not 0 <= shift < 64:
+        raise ValueError(f"{n} rows, of which there are at most {MOST_ORDERED_ROWS}, or a shift by {shift} bits")
+    with nogil:
+        memset(low, 0, sizeof(low))
+        memset(high, 0, sizeof(high))
+        for segment in range(lengths.shape[0]):
+            own = <const uint64_t*>hashes.starts[segment] + starts[segment]
+            for i in range(lengths[segment]):
+                digits = <uint32_t>(((own[i] - first) << shift) >> (64 - 2 * DIGIT_BITS))
+                low[digits & (DIGIT_VALUES - 1)] += 1
+                high[digits >> DIGIT_BITS] += 1
+        begin_digits(low)
+        begin_digits(high)
+        for segment in range(lengths.shape[0]):
+            own = <const uint64_t*>hashes.starts[segment] + starts[segment]
+            for i in range(lengths[segment]):
+                digits = <uint32_t>(((own[i] - first) << shift) >> (64 - 2 * DIGIT_BITS))
+                words[low[digits & (DIGIT_VALUES - 1)]] = digits >> DIGIT_BITS << ROW_BITS | row
+                low[digits & (DIGIT_VALUES - 1)] += 1
+                row += 1
+        for i in range(n):
+            word = words[i]
+            destinations[word & (MOST_ORDERED_ROWS - 1)] = high[word >> ROW_BITS]
+            high[word >> ROW_BITS] += 1
 
 
 def place_keys(

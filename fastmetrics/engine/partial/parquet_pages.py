@@ -105,11 +105,13 @@ class Int64(int):
 
 
 def varint(number: int) -> bytes:
+    """Seven bits a byte, the lowest first; the highest bit of a byte says that more follow."""
     found = bytearray()
     while number >> 7:
         found.append(number & 127 | 128)
         number >>= 7
-    return bytes([*found, number])
+    found.append(number)
+    return bytes(found)
 
 
 def struct_bytes(fields: dict[int, Any]) -> bytes:
@@ -124,12 +126,12 @@ def struct_bytes(fields: dict[int, Any]) -> bytes:
 
 def value_bytes(value: Any) -> tuple[int, bytes]:
     """The type and the bytes of a value."""
+    if isinstance(value, int):
+        return (THRIFT_INT64 if isinstance(value, Int64) else THRIFT_INT32), varint(value << 1 ^ value >> 63)
     if isinstance(value, dict):
         return THRIFT_STRUCT, struct_bytes(value)
     if isinstance(value, bytes):
         return THRIFT_BINARY, varint(len(value)) + value
-    if isinstance(value, list):
-        kinds, items = zip(*map(value_bytes, value), strict=True)
-        n = min(len(items), LONG_LIST)
-        return THRIFT_LIST, bytes([n << 4 | kinds[0]]) + varint(len(items)) * (n == LONG_LIST) + b"".join(items)
-    return (THRIFT_INT64 if isinstance(value, Int64) else THRIFT_INT32), varint(value << 1 ^ value >> 63)
+    kinds, items = zip(*map(value_bytes, value), strict=True)
+    n = min(len(items), LONG_LIST)
+    return THRIFT_LIST, bytes([n << 4 | kinds[0]]) + varint(len(items)) * (n == LONG_LIST) + b"".join(items)

@@ -67,7 +67,9 @@ Check = Callable[[dict[str, np.ndarray]], None]  # of columns that are there
 def ordered_bits(numbers: np.ndarray) -> np.ndarray:
     """The bits of floats as integers of the same order; of such integers, the bits of the floats."""
     bits: np.ndarray = numbers.view(f"i{numbers.dtype.itemsize}")
-    ordered: np.ndarray = bits ^ ((bits >> (8 * bits.itemsize - 1)) & np.iinfo(bits.dtype).max)
+    ordered: np.ndarray = bits >> (8 * bits.itemsize - 1)
+    ordered &= np.iinfo(bits.dtype).max
+    ordered ^= bits
     return ordered
 
 
@@ -126,20 +128,27 @@ class RowsWriter:
 
     def write(self, pieces: Sequence[Piece]) -> list[Any]:
         """The bytes of a file, in pieces."""
-        file = ParquetPages(self.schema)
+        file, scratch = ParquetPages(self.schema), Scratch()
         for piece in pieces:
-            for columns, rows in self.row_groups(piece):
+            for columns, rows in self.row_groups(piece, scratch):
                 file.add(columns, rows)
         return file.end()
 
-    def row_groups(self, piece: Piece) -> Iterator[tuple[list[PageColumn], int]]:
+    def row_groups(self, piece: Piece, scratch: Scratch) -> Iterator[tuple[list[PageColumn], int]]:
         """The columns and rows of each row group of a piece, whose rows are put in order."""
         segments = self.segments(piece)
         n = segments.rows
-        order = np.arange(n, dtype=np.uint32)
-        if self.order is not None:
-            order = order_of_rows(segments.scatter(self.order, order, Scratch()))
-        columns = {name: segments.scatter(name, order, Scratch()) for name in self.names}
+        order = scratch.array("order", np.dtype(np.uint32), n)
+        if self.order == HASH:
+            bits, words = (self.store.n_partitions - 1).bit_length(), scratch.array("words", np.dtype(np.uint32), n)
+            first, shift = piece.start << (64 - bits), bits - (piece.stop - piece.start - 1).bit_length()
+            hashes = segments.columns[HASH]
+            hash_partition.order_segments(hashes, segments.first_rows, segments.lengths, first, shift, words, order)
+        else:
+            order[:] = np.arange(n)
+        if self.order not in (None, HASH):
+            order = order_of_values(segments.scatter(str(self.order), order, scratch))
+        columns = {name: segments.scatter(name, order, scratch) for name in self.names}
         text_bytes = int((columns[HEAD] & LENGTH).sum()) if TAIL in columns else 0
         step = max(1, ROW_GROUP_ROWS // (1 + text_bytes // ROW_GROUP_TEXT))
         keys_of = None if self.key_dtype is None else key_columns(self.key_dtype, columns, step)
@@ -230,9 +239,9 @@ def find_pieces(store: BlockStore) -> Iterator[Piece]:
             before += sum(of_blocks)
 
 
-def order_of_rows(values: np.ndarray) -> np.ndarray:
-    """The place of every row in the order of a column of floats or hashes."""
-    keys = ordered_keys(values) if values.dtype.kind == "f" else values
+def order_of_values(values: np.ndarray) -> np.ndarray:
+    """The place of every row in the order of a column of floats."""
+    keys = ordered_keys(values)
     n = keys.shape[0]
     order, no_codes = np.empty(n, np.uint32), np.empty((0, n), np.uint16)
     working_memory = np.empty((3, n), np.uint64), np.empty(n, np.uint16)

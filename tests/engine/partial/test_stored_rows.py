@@ -1,15 +1,19 @@
 """Rows that stay in the files of states: ranges of them are read when needed, with the same bits and checks."""
 
+import io
 import os
 import pickle
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.exchange.blocks import StoredBlock
 from fastmetrics._core.exchange.spill import SpillFile
+from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
+from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.engine.partial import state_writing, stored_rows
 from support.cases import assert_raises, each_case
 from support.states.state_bytes_parts import put_together, take_apart
@@ -115,6 +119,39 @@ def test_large_groups_and_partitions(tmp_path):
         loaded = load(tmp_path / "a.state")
         assert blocks_of(loaded)
         assert loaded.result() == fm.evaluate(data, **columns(group="u"))
+
+
+def test_a_key_stands_at_few_rows(tmp_path):
+    """Rows of a key are neighbors, wherever its hash is: of many partitions in a row group, and of one."""
+    chance = np.random.default_rng(3)
+    for n_users in (1, 3, 40, 1500):
+        users = chance.integers(0, n_users, ROWS)
+        state = fm.Accumulator(**columns(group="u"))
+        for rows in np.array_split(np.arange(ROWS), 7):
+            state.update({"y": rows % 2, "p": chance.random(len(rows)), "u": users[rows]})
+            state.flush()
+        state.save(tmp_path / "a.state")
+        _, _, sections = take_apart((tmp_path / "a.state").read_bytes())
+        files = [pq.ParquetFile(io.BytesIO(own)) for name, own in sections.items() if name.endswith("parquet")]
+        keys = pa.concat_tables([file.read(["key"]) for file in files])["key"]
+        n_row_groups = sum(file.metadata.num_row_groups for file in files)
+        assert len(np.unique(keys.drop_null())) == len(np.unique(users))
+        assert len(keys) - keys.null_count <= n_users + n_row_groups + n_users // 50
+
+
+def test_rows_of_segments_are_ordered_by_the_bits_of_a_range():
+    chance = np.random.default_rng(4)
+    for partitions, bits in ((1, 0), (1, 9), (3, 9), (512, 9)):
+        first, shift = (5 << (64 - bits)) if partitions < 512 and bits else 0, bits - (partitions - 1).bit_length()
+        size = 1 << (64 - bits)
+        blocks = [chance.integers(0, partitions * size - 1, 3000, np.uint64) + np.uint64(first) for _ in range(3)]
+        starts, stops = np.array([0, 700, 3000]), np.array([3000, 2500, 3000])
+        hashes = np.concatenate([own[start:stop] for own, start, stop in zip(blocks, starts, stops, strict=True)])
+        words, places = np.empty((2, len(hashes)), np.uint32)
+        hash_partition.order_segments(ColumnBlocks(blocks), starts, stops - starts, first, shift, words, places)
+        keys = ((hashes - np.uint64(first)) << np.uint64(shift)) >> np.uint64(44)
+        assert (np.argsort(places) == np.argsort(keys, kind="stable")).all()
+        assert len(np.unique(keys)) > 0.98 * len(keys)
 
 
 def test_only_row_groups_of_a_range_are_read(log, tmp_path, monkeypatch):
