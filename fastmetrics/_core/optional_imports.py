@@ -45,6 +45,11 @@ def import_extra(module: str, user: str) -> Any:
     return loaded
 
 
+def library_of(value: object) -> str:
+    """The name of the package that an object's class is of."""
+    return type(value).__module__.partition(".")[0]
+
+
 def check_version(package: str, user: str) -> None:
     """Raise an ImportError that says what to type if the package that is loaded is older than what is needed."""
     if (found := old_version(package)) is not None:

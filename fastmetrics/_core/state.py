@@ -367,6 +367,13 @@ class ManySparseSums(ManySums):
         return DoubleDoubles.of_limbs(numbers, self.limbs[:, start:stop])
 
 
+def restore_state(state_type: type[Any], *arrays: np.ndarray) -> Any:
+    """Unpickle a state from its arrays."""
+    state = state_type()
+    state.load_arrays(*arrays)
+    return state
+
+
 def check_state(is_valid: Any, message: str) -> None:
     """Raise a ValueError that says what is wrong with a stored state, unless it is valid."""
     if not is_valid:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.optional_imports import compute, pyarrow, types
+from fastmetrics._core.optional_imports import compute, import_extra, library_of, pyarrow, types
 
 EXACT_INTEGER = 1 << 53
 EXACT_POWER = 22  # 10**22 is the largest power of ten that a float64 holds
@@ -126,13 +126,39 @@ def numpy_values(array: Any) -> np.ndarray:
     return np.asarray(array.to_numpy(zero_copy_only=False))
 
 
-def arrow_values(values: np.ndarray, is_null: np.ndarray | None = None) -> Any:
+def arrow_values(values: np.ndarray) -> Any:
     """Numbers or booleans as a pyarrow array, numbers as a view. `pyarrow.array` imports pandas too."""
     if values.dtype == np.bool_:
         return arrow_values(values.view(np.uint8)).cast(pyarrow.bool_())
-    is_valid = None if is_null is None else arrow_values(~is_null).buffers()[1]
-    buffers = [is_valid, pyarrow.py_buffer(np.ascontiguousarray(values))]
+    buffers = [None, pyarrow.py_buffer(np.ascontiguousarray(values))]
     return pyarrow.Array.from_buffers(pyarrow.from_numpy_dtype(values.dtype), values.shape[0], buffers)
+
+
+def read_arrow_table(data: Any, columns: Sequence[str] | None = None) -> Any:
+    """A table as an object of pyarrow, of a dataset some columns; None for what is no table.
+
+    It may be of any library, if it has the interface of Arrow.
+    """
+    if library_of(data) == "pyarrow":
+        if hasattr(data, "read_all"):
+            data = data.read_all()
+        elif hasattr(data, "to_table"):
+            names = [] if columns is None else [name for name in dict.fromkeys(columns) if name in data.schema.names]
+            data = data.to_table() if columns is None else data.to_table(columns=names)
+    elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        pa = import_extra("pyarrow", "reading tables")
+        is_stream = hasattr(data, "__arrow_c_stream__")
+        data = pa.RecordBatchReader.from_stream(data).read_all() if is_stream else pa.record_batch(data)
+    return data if hasattr(data, "column") and hasattr(data, "schema") else None
+
+
+def describe_no_table(data: Any) -> str:
+    """The type of data that is no table, with what to do if it may become one."""
+    return type(data).__name__ + ("; collect it first: data.collect()" if hasattr(data, "collect") else "")
+
+
+def is_pandas_frame(data: Any) -> bool:
+    return library_of(data) == "pandas" and type(data).__name__ == "DataFrame"
 
 
 def is_list(kind: Any) -> bool:
@@ -258,7 +284,7 @@ def is_wide_integer(data_type: Any) -> bool:
 
 def wide_integers(values: Any) -> Any | None:
     """A column of polars that has such a type, as a pyarrow array of decimals; None for any other data."""
-    if type(values).__module__.partition(".")[0] != "polars" or not is_wide_integer(getattr(values, "dtype", "")):
+    if library_of(values) != "polars" or not is_wide_integer(getattr(values, "dtype", "")):
         return None
     import polars
 

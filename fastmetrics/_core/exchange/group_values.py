@@ -20,7 +20,7 @@ from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.group_stat import WeightedSample
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.state import State
+from fastmetrics._core.state import State, restore_state
 from fastmetrics._core.statistic import GroupedStatistic, PerGroup
 from fastmetrics._kernels.numeric import sums
 
@@ -101,7 +101,7 @@ class WeightedValues(State):
         self.pending_rows = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore_values, (type(self), *self.arrays())
+        return restore_state, (type(self), *self.arrays())
 
     def limit_memory(self, budget: MemoryBudget | None) -> None:
         """Count the values against a budget; what does not fit is spilled."""
@@ -245,13 +245,6 @@ class Candidates(NamedTuple):
         values = block[VALUE]
         chosen = (values > self.low) & (values <= self.high)
         return values[chosen], block[WEIGHT][chosen]
-
-
-def restore_values(state_type: type[WeightedValues], *arrays: np.ndarray) -> WeightedValues:
-    """Unpickle values."""
-    state = state_type()
-    state.load_arrays(*arrays)
-    return state
 
 
 class UnitValues(WeightedValues):

@@ -414,19 +414,15 @@ def sort_buckets(buckets: ScoreBuckets, n_threads: int) -> SortedClasses:
     starts = [0, *ends[:-1]]
     bounds = list(zip(starts[::2], ends[::2], ends[1::2], strict=True))
     keys = np.empty(ends[-1], buckets.key_type)
-    top_counts = [(0, 0)] * len(bounds)
 
-    def make_worker() -> Callable[[int], None]:
-        def sort(bucket: int) -> None:
-            start, middle, stop = bounds[bucket]
-            for label, class_keys in enumerate((keys[start:middle], keys[middle:stop])):
-                threshold_sweep.gather_class(buckets.addresses, buckets.offsets, 2 * bucket + label, class_keys)
-                class_keys.sort()
-            top_counts[bucket] = curve_points.count_top_tie(keys, start, middle, stop)
+    def sort(bucket: int) -> tuple[int, int]:
+        start, middle, stop = bounds[bucket]
+        for label, class_keys in enumerate((keys[start:middle], keys[middle:stop])):
+            threshold_sweep.gather_class(buckets.addresses, buckets.offsets, 2 * bucket + label, class_keys)
+            class_keys.sort()
+        return curve_points.count_top_tie(keys, start, middle, stop)
 
-        return sort
-
-    for_each(len(bounds), make_worker, n_threads)
+    top_counts = for_each(len(bounds), lambda: sort, n_threads)
     return SortedClasses(keys, bounds, top_counts)
 
 

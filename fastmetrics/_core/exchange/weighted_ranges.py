@@ -166,18 +166,13 @@ def weighted_pairs(rows: WeightedRows) -> WeightedPairs:
         weights = [low + (high << 64) for low, high in sums.tolist()]
         wins = int.from_bytes(words.astype("<u8").tobytes(), "little")
     else:
-        totals = new_totals(scale)
+        totals = np.zeros((4, scale.n_limbs + runs.SPARE_WORDS), np.uint64)
         win_words = np.zeros(2 * scale.n_limbs + 1, np.int64)
         runs.range_pairs(rows.ordered(), scale.unit, totals, win_words)
         weights = [from_words(words) for words in totals[:2]]
         wins = from_words(win_words)
     rows.known_weights = weights[0] << scale.shift, weights[1] << scale.shift
     return WeightedPairs(counts, rows.known_weights, wins << 2 * scale.shift)
-
-
-def new_totals(scale: WeightScale) -> np.ndarray:
-    """Zeros for the sums of a kernel that counts with limbs."""
-    return np.zeros((4, scale.n_limbs + runs.SPARE_WORDS), np.uint64)
 
 
 def merge_pairs(higher: WeightedPairs, lower: WeightedPairs) -> WeightedPairs:

@@ -8,7 +8,7 @@ Python integers: slower, and as exact.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -410,13 +410,9 @@ def wide_precisions(rows: WeightedRows, above: ClassTotals, shift: int) -> int |
     n = weighted_sweep.sum_precisions(ordered, rows.scale.unit + shift, sums, state, uncertain)
     if n < 0:
         return None
-    numbers = [[low + (high << 64) for low, high in pairwise_words(row)] for row in uncertain[:n].tolist()]
+    numbers = [[low + (high << 64) for low, high in row] for row in uncertain[:n].reshape(n, 3, 2).tolist()]
     terms = (weighted_precision(*(number << rows.scale.shift + shift for number in own)) for own in numbers)
     return to_integer(state) + sum(terms)
-
-
-def pairwise_words(words: list[int]) -> Iterator[tuple[int, int]]:
-    return zip(words[::2], words[1::2], strict=True)
 
 
 def points_of_sums(runs: Runs, position: RangePosition, columns: WeightedPoints) -> WeightedPoints:

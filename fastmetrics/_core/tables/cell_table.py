@@ -196,10 +196,6 @@ class CellTable:
         """Count the table against a budget; what does not fit is spilled."""
         self.budget = budget
 
-    def may_have(self, n_bytes: int) -> bool:
-        """May cells that have not moved take so many bytes?"""
-        return self.budget is None or self.budget.has_space_for(COUNTER_DIVISOR * self.budget.n_threads * n_bytes)
-
     def reserve(self) -> None:
         """Count the table's memory against the budget; move the cells if they do not fit, unless they are few."""
         if self.budget is None:
@@ -207,7 +203,8 @@ class CellTable:
         grown = self.counter_bytes - self.reserved - self.reserved_state
         if grown <= 0:
             return
-        if self.may_have(self.counter_bytes) and self.budget.try_reserve(grown):
+        may_stay = self.budget.has_space_for(COUNTER_DIVISOR * self.budget.n_threads * self.counter_bytes)
+        if may_stay and self.budget.try_reserve(grown):
             self.reserved += grown
         elif self.counter.size > FEW_CELLS:
             self.move()

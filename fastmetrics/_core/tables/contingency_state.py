@@ -17,7 +17,7 @@ from fastmetrics._core.columns.label_columns import ComparedLabels
 from fastmetrics._core.columns.row_blocks import NonNumericRows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.state import State, check_state
+from fastmetrics._core.state import State, check_state, restore_state
 from fastmetrics._core.statistic import ColumnStatistic, Resamplable
 from fastmetrics._core.tables.cell_table import Cells, CellTable, carry_limbs, join_cells
 
@@ -92,7 +92,7 @@ class ContingencyState(State):
         self.label_bytes = 0  # reserved
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore_table, (type(self), *self.arrays())
+        return restore_state, (type(self), *self.arrays())
 
     @abstractmethod
     def column_codes(self) -> tuple[ColumnCodes, ...]:
@@ -239,10 +239,3 @@ def recode_cells(cells: Cells, columns: ColumnCodes, integers: tuple[np.ndarray 
         for labels, codes in zip((cells.first, cells.second), own, strict=True)
     )
     return cells._replace(first=first, second=second)
-
-
-def restore_table(kind: type[Any], *arrays: np.ndarray) -> Any:
-    """Unpickle a state."""
-    table = kind()
-    table.load_arrays(*arrays)
-    return table

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fastmetrics._core.calls.words import meant
+from fastmetrics._core.optional_imports import library_of
 from fastmetrics.engine.evaluation.options import OPTIONS, RUN_OPTIONS
 from fastmetrics.engine.evaluation.options.option import (
     COUNTED_ROWS,
@@ -17,7 +18,7 @@ from fastmetrics.engine.evaluation.options.option import (
 )
 from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.metric_plan import describe_metrics_by_kind
-from fastmetrics.engine.plan.native_columns import NativeColumn, is_native, library_of
+from fastmetrics.engine.plan.native_columns import NativeColumn, is_native
 from fastmetrics.engine.plan.resampling_options import DELONG
 from fastmetrics.engine.plan.row_filters import RowMask
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors

@@ -83,7 +83,7 @@ def read_column(column: Any) -> Any:
         return column.cast(pa.int64())
     if types.is_float16(kind):
         floats = numpy_values(column).astype(np.float64)
-        return pa.array(floats, from_pandas=False, mask=nulls_of(column))
+        return pa.array(floats, from_pandas=False, mask=np.asarray(column.is_null()))
     if types.is_float32(kind):
         return column.cast(pa.float64())
     if types.is_decimal(kind) and kind.bit_width != 128:
@@ -104,10 +104,6 @@ def read_decimals(column: Any, kind: Any) -> Any:
         row = first_failing_row(lambda part: part.cast(wanted), [column])
         found = value_at(column, row)
         raise RowError(row, f"{found}, which has more than {MAX_PRECISION} digits") from None
-
-
-def nulls_of(column: Any) -> np.ndarray | None:
-    return np.asarray(column.is_null()) if column.null_count else None
 
 
 def compute(value: Primitive, columns: Mapping[str, Any], rows: int) -> Any:

@@ -17,6 +17,7 @@ from fastmetrics._core.columns.array_types import plain_values
 from fastmetrics._core.columns.arrow_columns import wide_integers
 from fastmetrics._core.columns.group_keys import has_objects
 from fastmetrics._core.columns.validation import LISTED_COLUMNS, check_masked_items
+from fastmetrics._core.optional_imports import library_of
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line
 
@@ -164,7 +165,7 @@ def has_surrogate(value: Any) -> bool:
 def convert_column(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
-    if type(values).__module__.partition(".")[0] == "pandas":
+    if library_of(values) == "pandas":
         if object_keys.is_period_or_interval(values):
             codes, distinct = values.factorize()
             return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(list(map(str, distinct))))

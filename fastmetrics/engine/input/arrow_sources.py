@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fastmetrics._core.columns.arrow_columns import is_flat
+from fastmetrics._core.optional_imports import library_of
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line
 
@@ -190,8 +191,4 @@ def select_columns(batch: pa.RecordBatch, columns: list[str]) -> pa.RecordBatch:
 
 
 def is_duckdb_relation(data: object) -> bool:
-    return top_module(data) in ("duckdb", "_duckdb") and hasattr(data, "project")
-
-
-def top_module(data: object) -> str:
-    return type(data).__module__.partition(".")[0]
+    return library_of(data) in ("duckdb", "_duckdb") and hasattr(data, "project")

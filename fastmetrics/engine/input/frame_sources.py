@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from fastmetrics._core.columns.arrow_columns import WIDE_DIGITS, decimals_of_texts, is_wide_integer
+from fastmetrics._core.optional_imports import library_of
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.arrow_sources import ReaderSource, top_module
+from fastmetrics.engine.input.arrow_sources import ReaderSource
 from fastmetrics.engine.input.batches import BATCH_ROWS, Source, split_path
 
 
@@ -128,7 +129,7 @@ class NarwhalsSource(Source):
 
 def open_frame(data: object) -> Source | None:
     """The source of a frame of polars or of a result of DuckDB; None for other data."""
-    module = top_module(data)
+    module = library_of(data)
     if module == "polars" and type(data).__name__ in ("LazyFrame", "DataFrame"):
         return LazyFrameSource(data) if type(data).__name__ == "LazyFrame" else PolarsSource(data)
     if module in ("duckdb", "_duckdb") and hasattr(data, "fetchall") and hasattr(data, "cursor"):
@@ -155,12 +156,12 @@ def open_duckdb_result(connection: Any) -> Source:
 
 def native_frame(data: Any) -> Any:
     """The frame that a frame of narwhals wraps; other data are themselves."""
-    return data.to_native() if top_module(data) == "narwhals" and hasattr(data, "to_native") else data
+    return data.to_native() if library_of(data) == "narwhals" and hasattr(data, "to_native") else data
 
 
 def open_with_narwhals(data: object) -> Source | None:
     """The source of a frame that narwhals knows; None if it does not, or is not installed."""
-    if sys.modules.get(top_module(data)) is None and not hasattr(data, "__narwhals_dataframe__"):
+    if sys.modules.get(library_of(data)) is None and not hasattr(data, "__narwhals_dataframe__"):
         return None
     try:
         import narwhals
@@ -172,7 +173,7 @@ def open_with_narwhals(data: object) -> Source | None:
 
 def refuse_cluster_frames(data: object) -> None:
     """Raise TypeError for frames whose rows are not in this process, and say what to type."""
-    module, name = top_module(data), type(data).__name__
+    module, name = library_of(data), type(data).__name__
     if module == "pyspark" and (hasattr(data, "mapInArrow") or hasattr(data, "to_spark")):
         frame = "data" if hasattr(data, "mapInArrow") else "data.to_spark()"
         raise TypeError(

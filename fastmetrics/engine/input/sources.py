@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.optional_imports import check_version, import_extra
+from fastmetrics._core.columns.arrow_columns import is_pandas_frame
+from fastmetrics._core.optional_imports import check_version, import_extra, library_of
 from fastmetrics.engine.input.array_sources import ArraySource, PandasSource, StructuredSource
 from fastmetrics.engine.input.arrow_sources import (
     DatasetSource,
@@ -21,7 +22,6 @@ from fastmetrics.engine.input.arrow_sources import (
     ScannerSource,
     StreamSource,
     TableSource,
-    top_module,
 )
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.files.file_source import FileSource
@@ -107,7 +107,7 @@ def _open_data(data: Any, options: InputOptions) -> Source:
         return source
     refuse_snapshot_options(options, f"of type {type(data).__name__}, which has no versions")
     data = native_frame(data)
-    check_version(top_module(data).lstrip("_"), f"reading a {type(data).__name__}")
+    check_version(library_of(data).lstrip("_"), f"reading a {type(data).__name__}")
     refuse_cluster_frames(data)
     source = _open_columns(data)
     if source is not None:
@@ -126,7 +126,7 @@ def _open_columns(data: Any) -> Source | None:
         return ArraySource(data)
     if isinstance(data, np.ndarray) and data.dtype.names is not None:
         return StructuredSource(data)
-    if _is_pandas_frame(data):
+    if is_pandas_frame(data):
         return PandasSource(data)
     if isinstance(data, pa.Table | pa.RecordBatch):
         return TableSource(data)
@@ -141,13 +141,9 @@ def _open_columns(data: Any) -> Source | None:
     return open_with_narwhals(data)
 
 
-def _is_pandas_frame(data: object) -> bool:
-    return top_module(data) == "pandas" and type(data).__name__ == "DataFrame"
-
-
 def _open_dataset(data: object) -> Source | None:
     """The source of a Dataset or Scanner of pyarrow; None for other data."""
-    if top_module(data) != "pyarrow":
+    if library_of(data) != "pyarrow":
         return None
     import pyarrow.dataset as ds
 

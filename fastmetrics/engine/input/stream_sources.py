@@ -11,9 +11,10 @@ from os import PathLike
 from typing import Any
 
 from fastmetrics._core.columns.arrow_columns import type_name
+from fastmetrics._core.optional_imports import library_of
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.array_sources import RowsSource
-from fastmetrics.engine.input.arrow_sources import READ_ONCE, top_module
+from fastmetrics.engine.input.arrow_sources import READ_ONCE
 from fastmetrics.engine.input.batches import BATCH_ROWS, ColumnUses, Source
 from fastmetrics.engine.input.column_types import convert_exactly, describe_misfit, shared_type, types_fit
 
@@ -70,7 +71,7 @@ class BatchesSource(Source):
     def _common_types(self, items: Sequence[Any], columns: list[str]) -> dict[str, pa.DataType]:
         """A type for the values of all batches of a list, of columns whose types are known before they are read."""
         kinds = pa.Table | pa.RecordBatch | Mapping
-        if not all(isinstance(item, kinds) or hasattr(item, "iloc") or top_module(item) == "polars" for item in items):
+        if not all(isinstance(item, kinds) or hasattr(item, "iloc") or library_of(item) == "polars" for item in items):
             return {}
         sources = [self._open(number, item) for number, item in enumerate(items)]
         common: dict[str, pa.DataType | None] = {}
@@ -176,7 +177,7 @@ def give_one_schema(
             schema = fill_null_types(schema, batch.schema)
         waiting.append((number, batch, rows))
         rows += batch.num_rows
-        if has_null_type(schema) and rows <= ROWS_WITHOUT_TYPE:
+        if rows <= ROWS_WITHOUT_TYPE and any(pa.types.is_null(field.type) for field in schema):
             continue
         for own_number, own, first_row in waiting:
             yield conform(own, schema, own_number, label, numbers, first_row)
@@ -184,10 +185,6 @@ def give_one_schema(
     for own_number, own, first_row in waiting:
         if schema is not None:
             yield conform(own, schema, own_number, label, numbers, first_row)
-
-
-def has_null_type(schema: pa.Schema) -> bool:
-    return any(pa.types.is_null(field.type) for field in schema)
 
 
 def fill_null_types(schema: pa.Schema, found: pa.Schema) -> pa.Schema:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fastmetrics._core.optional_imports import library_of
+
 
 class NativeColumn(str):
     """The name of a computed column: the alias of its expression, or its text. It is a text wherever names are read.
@@ -57,7 +59,3 @@ def are_equal(first: Any, second: Any) -> bool:
     if not is_native(first):
         return bool(first == second)
     return bool(first.meta.eq(second) if library_of(first) == "polars" else first.equals(second))
-
-
-def library_of(value: object) -> str:
-    return type(value).__module__.partition(".")[0]

@@ -16,7 +16,6 @@ from fastmetrics._version import __version__
 from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.task_state import TaskState
-from fastmetrics.engine.plan.slice_bins import SliceBins
 from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.results.report import Report, attach_matrices
 from fastmetrics.engine.results.result import Result
@@ -44,11 +43,6 @@ def value_between(
         return ends[0], None
     low, high = sorted(end.value for end in ends)
     return ends[0]._replace(value=low + (high - low) / 2), (low, high)
-
-
-def bins_signature(bins: SliceBins) -> str:
-    """The edges of intervals, for the signature of a slice."""
-    return f"|edges:{bins.title}={','.join(map(repr, bins.edges or ()))}"
 
 
 class ResolvedPart(NamedTuple):
@@ -185,7 +179,10 @@ class ResolvedTask(NamedTuple):
         of_parts = []
         for resolved in self.parts:
             own = set(resolved.part.plan.metrics)
-            signatures = {bins.title: bins_signature(bins) for bins in resolved.part.names.bins}
+            signatures = {
+                bins.title: f"|edges:{bins.title}={','.join(map(repr, bins.edges or ()))}"
+                for bins in resolved.part.names.bins
+            }
             of_parts.append((resolved, [metric for metric in self.task.plan.metrics if metric in own], signatures))
         for slice_number, values in small.keep_large(self.state):
             slice_values = freeze(values)

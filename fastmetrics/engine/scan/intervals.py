@@ -137,7 +137,7 @@ def resample(
     values: dict[ReplicateKey, np.ndarray] = {}
     for slice_pass in iterate_passes(part):
         if weights is not None:
-            for slices in split_slices_by_memory(part, plan, resampling.replicates, n_threads):
+            for slices in split_pass_by_memory(part, part.slice_pass, plan, resampling.replicates, n_threads):
                 found = replicate_additive(part, rest, weights, units_of, n_threads, slices, counter.advance)
                 found = slice_pass.rename(found) | (group_replicates or {})
                 values |= finalize_replicates(part, found, resampling.replicates, additive, slices, counter.advance)
@@ -163,11 +163,6 @@ def count_passes(
     return n_passes
 
 
-def split_slices_by_memory(part: PartState, plan: Plan, replicates: int, n_threads: int) -> Iterator[SliceRange]:
-    """The slices of every pass: all in one if there is memory for their replicates, otherwise all rows come first."""
-    yield from split_pass_by_memory(part, part.slice_pass, plan, replicates, n_threads)
-
-
 def slices_of_pass(slice_pass: SlicePass) -> SliceRange:
     """All slices of a pass, with all rows together if it has them."""
     return ALL_SLICES if slice_pass.all_rows else SliceRange(False, 0, slice_pass.n_slices)
@@ -176,6 +171,7 @@ def slices_of_pass(slice_pass: SlicePass) -> SliceRange:
 def split_pass_by_memory(
     part: PartState, slice_pass: SlicePass, plan: Plan, replicates: int, n_threads: int
 ) -> Iterator[SliceRange]:
+    """The slices of a pass: all in one if there is memory for their replicates, otherwise all rows come first."""
     return ranges_of_slices(slice_pass, most_slices(part, plan, replicates, n_threads))
 
 

@@ -101,7 +101,9 @@ def files_of_glob(pattern: Location) -> list[DataFile]:
 def _match_recursively(base: Location, pattern: tuple[str, ...]) -> list[DataFile]:
     """Files of which the path, or a folder of it, matches a pattern with "**"."""
     start = len(PurePosixPath(base.address).parts)
-    expression = re.compile(_pattern_of_parts(pattern))
+    # A regular expression for paths whose parts end with a slash.
+    of_parts = (r"(?:[^/]+/)*" if part == "**" else f"{_component(part).pattern}/" for part in pattern)
+    expression = re.compile("".join(of_parts))
     found = []
     for info in _list(base, recursive=True):
         parts = PurePosixPath(info.path).parts
@@ -112,11 +114,6 @@ def _match_recursively(base: Location, pattern: tuple[str, ...]) -> list[DataFil
             if info.is_file and not hidden:
                 found.append(base.child(info.path).data_file())
     return sorted(found, key=lambda data_file: data_file.parts)
-
-
-def _pattern_of_parts(parts: tuple[str, ...]) -> str:
-    """A regular expression for paths whose parts end with a slash."""
-    return "".join(r"(?:[^/]+/)*" if part == "**" else f"{_component(part).pattern}/" for part in parts)
 
 
 def _component(part: str) -> re.Pattern[str]:

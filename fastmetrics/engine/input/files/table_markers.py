@@ -71,14 +71,10 @@ class TableFinder:
     def refuse_parts(self, location: Location) -> None:
         """Raise ValueError if a file or a folder is a part of a table."""
         if (table := self.table_above(location)) is not None:
-            raise_part_of_table(str(location), table)
-
-
-def raise_part_of_table(part: str, table: LakeTable) -> None:
-    raise ValueError(
-        f"{part} is inside the {table.kind} table {table.location}: files of a table may hold rows that are removed "
-        f"from it. Name the table itself: {table.location}"
-    )
+            raise ValueError(
+                f"{location} is inside the {table.kind} table {table.location}: files of a table may hold rows that "
+                f"are removed from it. Name the table itself: {table.location}"
+            )
 
 
 def raise_table_below(folder: str, kind: str, table: str) -> None:

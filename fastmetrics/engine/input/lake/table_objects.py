@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fastmetrics.engine.input.arrow_sources import top_module
+from fastmetrics._core.optional_imports import library_of
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.input_options import InputOptions
 
 
 def open_table_object(data: object, options: InputOptions) -> Source | None:
     """The source of a table or a scan; None for other data."""
-    module = top_module(data)
+    module = library_of(data)
     if module == "deltalake":
         import deltalake
 

@@ -122,7 +122,7 @@ def read_annotations(
         ground_truth,
         (
             read_results(detections, ids, sizes, n_threads)
-            if is_results(detections)
+            if isinstance(detections, (list, tuple)) or hasattr(detections, "has") or is_coco(detections)
             else read_detection_columns(
                 detections, ids.images, ids.categories, (ids.images_listed, ids.categories_listed), with_masks, box,
                 n_threads,
@@ -146,11 +146,6 @@ def listed_categories(listed: Any, names: Mapping[Any, Any]) -> np.ndarray:
 def is_coco(data: Any) -> bool:
     """Return whether data is a dict in the form of COCO's JSON files. Other input should be columns."""
     return isinstance(data, Mapping) and ("annotations" in data or "images" in data)
-
-
-def is_results(detections: Any) -> bool:
-    """Return whether detections are a list of results, or a dict with one. Others should be columns."""
-    return isinstance(detections, (list, tuple)) or hasattr(detections, "has") or is_coco(detections)
 
 
 def read_unique_ids(records: Records, name: str) -> np.ndarray:

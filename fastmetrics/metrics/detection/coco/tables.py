@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.arrow_columns import describe_no_table, is_pandas_frame, read_arrow_table
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._core.optional_imports import library_of
 from fastmetrics.metrics.detection.coco.json_files import JsonRecords
 
 ACCEPTED = (
@@ -63,28 +64,20 @@ class InputTable(NamedTuple):
 
 def open_table(data: Any, name: str) -> Mapping[str, Any]:
     """Return the columns of a table by name, in the types of its library."""
-    kind = type(data)
-    module = kind.__module__.partition(".")[0]
     if isinstance(data, Mapping):
         return data
     if isinstance(data, list) and not data and name == "detections":  # an empty list of COCO results
         return {"image": [], "category": [], "box": [], "score": []}
-    if module == "pandas" and kind.__name__ == "DataFrame":
+    if is_pandas_frame(data):
         return columns_by_name(list(data.columns), lambda index: data.iloc[:, index], name)
-    if module == "pyarrow" and hasattr(data, "read_all"):
-        data = data.read_all()
-    elif module == "pyarrow" and hasattr(data, "to_table"):
-        data = data.to_table()
-    elif module == "polars" and hasattr(data, "get_columns"):
+    if library_of(data) == "polars" and hasattr(data, "get_columns"):
         columns = data.get_columns()
         return columns_by_name([column.name for column in columns], columns.__getitem__, name)
-    elif module != "pyarrow" and hasattr(data, "__arrow_c_stream__"):
-        data = import_extra("pyarrow", "reading tables").RecordBatchReader.from_stream(data).read_all()
-    if not (hasattr(data, "column") and hasattr(data, "schema")):
-        hint = "; collect it first: data.collect()" if hasattr(data, "collect") else ""
-        kind_name = "list" if isinstance(data, JsonRecords) else kind.__name__
-        raise validation.InputError(ACCEPTED.format(name=name, coco=COCO_FORMS[name], kind=kind_name) + hint)
-    return columns_by_name(data.schema.names, data.column, name)
+    table = read_arrow_table(data)
+    if table is None:
+        kind = describe_no_table([] if isinstance(data, JsonRecords) else data)
+        raise validation.InputError(ACCEPTED.format(name=name, coco=COCO_FORMS[name], kind=kind))
+    return columns_by_name(table.schema.names, table.column, name)
 
 
 def columns_by_name(names: list[Any], get_column: Any, name: str) -> dict[str, Any]:
@@ -97,7 +90,7 @@ def columns_by_name(names: list[Any], get_column: Any, name: str) -> dict[str, A
 
 def as_box_matrix(values: Any, name: str) -> Any:
     """Convert a column of lists of four numbers to a matrix; return a matrix unchanged."""
-    module = type(values).__module__.partition(".")[0]
+    module = library_of(values)
     if module == "polars" and hasattr(values, "to_arrow"):
         values = values.to_arrow()
     if hasattr(values, "combine_chunks") and hasattr(values, "type"):

@@ -125,11 +125,6 @@ def number_ids(ids: Ids) -> run_qrels_join.NumberedTexts:
     return run_qrels_join.NumberedTexts(*ids.as_texts().spans)
 
 
-def match_queries(run: RowsByQuery, qrels: RowsByQuery) -> np.ndarray:
-    """For every query of the run its number in the qrels, or -1."""
-    return (qrels.numbered or number_ids(qrels.queries)).look_up(*run.queries.as_texts().spans)
-
-
 def join_run(run: RowsByQuery, qrels: RowsByQuery, *, missing: str = "zero", n_threads: int = 1) -> JoinedLists:
     """Join a run with its qrels.
 
@@ -145,7 +140,8 @@ def join_run(run: RowsByQuery, qrels: RowsByQuery, *, missing: str = "zero", n_t
     """
     queries, judged = align_ids(run.queries, qrels.queries, f"queries of {run.name} and {qrels.name} are")
     run, qrels = run._replace(queries=queries), with_queries(qrels, judged)
-    return join_matched(run, qrels, match_queries(run, qrels), missing, n_threads)
+    matches = (qrels.numbered or number_ids(qrels.queries)).look_up(*run.queries.as_texts().spans)  # -1 for none
+    return join_matched(run, qrels, matches, missing, n_threads)
 
 
 def with_queries(rows: RowsByQuery, queries: Ids) -> RowsByQuery:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.arrow_columns import describe_no_table, is_pandas_frame, read_arrow_table
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._core.optional_imports import library_of
 from fastmetrics._core.parallel import for_each
 from fastmetrics.metrics.ranking.lists.ids import (
     DictionaryIds,
@@ -78,7 +79,7 @@ def check_order(join: JoinedLists) -> JoinedLists:
 
 def unwrap_ranx(data: Any) -> Any:
     """A ranx.Run or ranx.Qrels as a dict of dicts; other data unchanged."""
-    return data.to_dict() if type(data).__module__.partition(".")[0] == "ranx" else data
+    return data.to_dict() if library_of(data) == "ranx" else data
 
 
 def read_source(data: Any, name: str, columns: TableColumns, n_threads: int) -> tuple[Any, Any, np.ndarray, str]:
@@ -142,33 +143,15 @@ def nested_columns(data: Mapping[Any, Any], name: str) -> tuple[Any, Any, np.nda
 
 def table_columns(data: Any, name: str, columns: TableColumns) -> list[Any]:
     """The three columns of a table, as objects of its library."""
-    kind = type(data)
-    module = kind.__module__.partition(".")[0]
-    if isinstance(data, Mapping):
-        check_columns(list(data), columns, name, "a dict of columns")
+    is_frame = is_pandas_frame(data)
+    if is_frame or isinstance(data, Mapping):
+        check_columns(list(data), columns, name, "a data frame" if is_frame else "a dict of columns")
         return [data[column] for column in columns]
-    if module == "pandas" and kind.__name__ == "DataFrame":
-        check_columns(list(data.columns), columns, name, "a data frame")
-        return [data[column] for column in columns]
-    if module == "pyarrow" and hasattr(data, "read_all"):
-        data = data.read_all()
-    elif module == "pyarrow" and hasattr(data, "to_table"):
-        data = data.to_table(columns=[column for column in dict.fromkeys(columns) if column in data.schema.names])
-    elif module != "pyarrow" and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")):
-        data = read_stream(data)
-    if not (hasattr(data, "column") and hasattr(data, "schema")):
-        hint = "; collect it first: data.collect()" if hasattr(data, "collect") else ""
-        raise TypeError(f"{name} must be {ACCEPTED.format(name=name)}; found {kind.__name__}{hint}")
-    check_columns(data.schema.names, columns, name, f"a {kind.__name__}")
-    return [data.column(column) for column in columns]
-
-
-def read_stream(data: Any) -> Any:
-    """Any object with the Arrow PyCapsule interface, as a pyarrow table."""
-    pyarrow = import_extra("pyarrow", "reading tables")
-    if hasattr(data, "__arrow_c_stream__"):
-        return pyarrow.RecordBatchReader.from_stream(data).read_all()
-    return pyarrow.record_batch(data)
+    table = read_arrow_table(data, columns)
+    if table is None:
+        raise TypeError(f"{name} must be {ACCEPTED.format(name=name)}; found {describe_no_table(data)}")
+    check_columns(table.schema.names, columns, name, f"a {type(data).__name__}")
+    return [table.column(column) for column in columns]
 
 
 def check_columns(available: list[Any], columns: TableColumns, name: str, kind: str) -> None:
