@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 
+MOST_ORDERED: int
 SHORT_TEXT_BYTES: int
 
 def hash_keys(keys: NDArray[np.int32] | NDArray[np.int64] | NDArray[np.uint64], out: NDArray[np.uint64]) -> None: ...

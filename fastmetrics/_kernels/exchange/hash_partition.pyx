@@ -53,6 +53,7 @@ cdef enum:
     MOST_ORDERED_ROWS = 0x200000
     MOST_TEXT_BYTES = 0xFFFFFFFF
 
+MOST_ORDERED = MOST_ORDERED_ROWS
 SHORT_TEXT_BYTES = SHORT_TEXT   # the slot of a longer text holds its address
 
 

@@ -3,7 +3,8 @@
 Every column is integers, so that differences are short: `DELTA_BINARY_PACKED`. A float is its `ordered_bits`, a label
 of two classes is a boolean. Rows are in the order of the first score, or column of floats; those of an exchange by keys
 are in the order of the keys' hashes: the key of a group stands at its first row, the next rows have null there. Hashes
-are not stored. Neither order is needed: rows in another order give the same results.
+are not stored. Within pieces that are loaded together, 20 bits decide. Neither order is needed: rows in another order
+give the same results.
 
 The rows of a store are in several files. A thread makes one at a time, from rows that it loads at once, and the next
 rows are in the next file. Row groups have the rows whose order is found in cache, of neighboring partitions: where a
@@ -27,7 +28,7 @@ from fastmetrics._core.columns.key_columns import Keys, KeyScratch, NumberKeys, 
 from fastmetrics._core.columns.key_types import HEAD, TAIL, numbers_of_slots, parts_of, slots_of
 from fastmetrics._core.columns.row_blocks import SCORE, SLICE, Scratch, names_of
 from fastmetrics._core.exchange.block_store import BlockReader, BlockStore, ColumnSegments
-from fastmetrics._core.exchange.blocks import NO_TEXT, TEXT_PADDING, Block, RowSource, StoredBlock, scatter_rows
+from fastmetrics._core.exchange.blocks import NO_TEXT, TEXT_PADDING, Block, RowSource, StoredBlock
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_exchange import (
     LARGE_FACTOR,
@@ -42,7 +43,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import compute, parquet, pyarrow
 from fastmetrics._core.parallel import submit
 from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
-from fastmetrics._kernels.exchange import hash_partition, slice_rows
+from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.engine.partial.parquet_pages import PageColumn, ParquetPages
 from fastmetrics.engine.partial.state_files import (
     READING,
@@ -57,7 +58,7 @@ FILE_ROWS = 1 << 20
 ROW_GROUP_ROWS = 1 << 16
 PIECE_ROW_GROUPS = 2  # row groups that are loaded and put in order at once, in cache: each is a part of every block
 ROW_GROUP_TEXT = 1 << 30  # bytes of keys, about: Arrow has at most 2 GiB in one array
-MOST_ROWS = 1 << 30  # of an order, whose numbers have further bits
+MOST_ORDERED = hash_partition.MOST_ORDERED
 KEY = "key"
 LENGTH = np.uint64(0xFFFFFFFF)  # the bits of a head that are the length of a text
 
@@ -137,26 +138,34 @@ class RowsWriter:
     def row_groups(self, piece: Piece, scratch: Scratch) -> Iterator[tuple[list[PageColumn], int]]:
         """The columns and rows of each row group of a piece, whose rows are put in order."""
         segments = self.segments(piece)
-        n = segments.rows
-        order = scratch.array("order", np.dtype(np.uint32), n)
-        if self.order == HASH:
-            bits, words = (self.store.n_partitions - 1).bit_length(), scratch.array("words", np.dtype(np.uint32), n)
-            first, shift = piece.start << (64 - bits), bits - (piece.stop - piece.start - 1).bit_length()
-            hashes = segments.columns[HASH]
-            hash_partition.order_segments(hashes, segments.first_rows, segments.lengths, first, shift, words, order)
-        else:
-            order[:] = np.arange(n)
-        if self.order not in (None, HASH):
-            order = order_of_values(segments.scatter(str(self.order), order, scratch))
+        n, order = segments.rows, self.places(segments, piece, scratch)
         columns = {name: segments.scatter(name, order, scratch) for name in self.names}
         text_bytes = int((columns[HEAD] & LENGTH).sum()) if TAIL in columns else 0
         step = max(1, ROW_GROUP_ROWS // (1 + text_bytes // ROW_GROUP_TEXT))
         keys_of = None if self.key_dtype is None else key_columns(self.key_dtype, columns, step)
-        values = [integers_of(column) for name, column in columns.items() if is_stored(name)]
+        numbers = [integers_of(column) for name, column in columns.items() if is_stored(name)]
         for first in range(0, n, step):
             rows = slice(first, min(n, first + step))
             keys = [] if keys_of is None else keys_of(rows)
-            yield [*keys, *(PageColumn(own[rows]) for own in values)], rows.stop - first
+            yield [*keys, *(PageColumn(own[rows]) for own in numbers)], rows.stop - first
+
+    def places(self, segments: ColumnSegments, piece: Piece, scratch: Scratch) -> np.ndarray:
+        """The place of every row of a piece in its order. More rows, of one partition, stay as they are."""
+        n = segments.rows
+        order, words = (scratch.array(name, np.dtype(np.uint32), n) for name in ("order", "words"))
+        if self.order == HASH and n <= MOST_ORDERED:
+            bits = (self.store.n_partitions - 1).bit_length()
+            first, shift = piece.start << (64 - bits), bits - (piece.stop - piece.start - 1).bit_length()
+            hashes = segments.columns[HASH]
+            hash_partition.order_segments(hashes, segments.first_rows, segments.lengths, first, shift, words, order)
+            return order
+        order[:] = np.arange(n)
+        if self.order not in (None, HASH) and n <= MOST_ORDERED:
+            values = ordered_keys(segments.scatter(str(self.order), order, scratch)).astype(np.uint64, copy=False)
+            first, whole = int(values.min()), (np.zeros(1, np.int64), np.array([n]))
+            shift = 64 - max(1, (int(values.max()) - first).bit_length())
+            hash_partition.order_segments(ColumnBlocks([values]), *whole, first, shift, words, order)
+        return order
 
     def segments(self, piece: Piece) -> ColumnSegments:
         """The rows of a piece where they are in memory, or loaded."""
@@ -237,17 +246,6 @@ def find_pieces(store: BlockStore) -> Iterator[Piece]:
         for blocks, of_blocks in grouped((part.blocks, part.rows) for part in parts).items():
             yield Piece(before // file_rows, start, stop, blocks)
             before += sum(of_blocks)
-
-
-def order_of_values(values: np.ndarray) -> np.ndarray:
-    """The place of every row in the order of a column of floats."""
-    keys = ordered_keys(values)
-    n = keys.shape[0]
-    order, no_codes = np.empty(n, np.uint32), np.empty((0, n), np.uint16)
-    working_memory = np.empty((3, n), np.uint64), np.empty(n, np.uint16)
-    bounds = np.array([[0, n, n]], np.int32)
-    slice_rows.order_bucket(ColumnBlocks([keys]), [], bounds, 0, *working_memory, no_codes, order)
-    return scatter_rows(np.arange(n, dtype=np.uint32), order & np.uint32(MOST_ROWS - 1))
 
 
 def integers_of(values: np.ndarray) -> np.ndarray:

@@ -149,12 +149,16 @@ def test_any_tool_reads_the_rows(log, tmp_path, group):
     assert sorted(found) == sorted((key, bool(label), score) for key, label, score in own)
 
 
-def test_scores_are_in_order_and_small(log, tmp_path):
-    state = fill(log, metrics=["auc"], group=None)
-    state.save(tmp_path / "a.state")
-    sections = sections_of((tmp_path / "a.state").read_bytes())
-    codes = pq.read_table(io.BytesIO(sections["tasks/0/parts/0/rows/0.parquet"]))["score 0"].to_numpy()
-    assert (codes[1:] >= codes[:-1]).all()
+def test_scores_are_in_the_order_of_20_bits(tmp_path):
+    for scores in (np.random.default_rng(1).random(9000), np.ones(9000), np.arange(9000.0)[::-1]):
+        state = fill({"y": np.arange(9000) % 2, "p": scores}, metrics=["auc"], group=None)
+        state.save(tmp_path / "a.state")
+        sections = sections_of((tmp_path / "a.state").read_bytes())
+        codes = pq.read_table(io.BytesIO(sections["tasks/0/parts/0/rows/0.parquet"]))["score 0"].to_numpy()
+        assert (np.sort(codes) == np.sort(stored_rows.ordered_bits(scores))).all()
+        cell_bits = max(0, int(codes.max() - codes.min()).bit_length() - 20)
+        cells = (codes - codes.min()) >> cell_bits
+        assert (cells[1:] >= cells[:-1]).all()
 
 
 def test_sizes(tmp_path):

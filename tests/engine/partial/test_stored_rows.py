@@ -107,7 +107,9 @@ def test_rows_that_come_later_join_them(log, tmp_path):
     assert state.result() == fm.evaluate(batches, **columns(group="t"))
 
 
-def test_large_groups_and_partitions(tmp_path):
+@each_case("most_ordered", [1 << 21, 3500])
+def test_large_groups_and_partitions(tmp_path, monkeypatch, most_ordered):
+    monkeypatch.setattr(stored_rows, "MOST_ORDERED", most_ordered)
     chance = np.random.default_rng(1)
     for users in (np.zeros(20_000, np.int64), chance.integers(0, 2, 20_000), np.array(["a long name indeed"] * 20_000)):
         data = {"y": chance.integers(0, 2, 20_000), "p": np.round(chance.random(20_000), 1), "u": users}
