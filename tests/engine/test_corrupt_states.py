@@ -246,7 +246,10 @@ NONSENSE = {
     "negative rows": ("integers", set_header(rows=-1), "damaged"),
     "rows as text": ("integers", set_header(rows="40"), "damaged"),
     "rows of a float": ("integers", set_header(rows=40.0), "damaged"),
-    "more dropped than read": ("integers", set_header(dropped={"zero weight": 41}), "damaged"),
+    "more dropped than read": ("integers", set_header(dropped={"zero weight": 41}), "do not fit each other"),
+    "more rows than a state counts": ("empty", set_header(rows=1 << 63, filtered=1 << 63), "do not fit each other"),
+    "rows without sources": ("integers", set_header(sources=[]), "rows without sources, or sources without rows"),
+    "sources without rows": ("empty", set_header(sources=["one"]), "rows without sources, or sources without rows"),
     "negative dropped": ("integers", set_header(dropped={"a": -1, "b": 1}), "damaged"),
     "dropped as text": ("integers", set_header(dropped={"a": "1"}), "damaged"),
     "dropped as a list": ("integers", set_header(dropped=[1]), "damaged"),
@@ -290,6 +293,8 @@ NONSENSE = {
     "keys of another sign": ("integers", cast("key", lambda own: own.cast(pa.uint64())), "it has columns"),
     "the first key is missing": ("integers", rows(without_first_key), "a row has no key"),
     "all keys are missing": ("long text", rows(without_keys), "a row has no key"),
+    "texts of keys": ("integers", set_header(key_kind="texts"), "texts of keys that no metric reads"),
+    "texts of no kind": ("integers", set_header(key_texts=[0, 1]), "its keys have no kind"),
     # sums
     "sums of no statistic": ("only additive", set_in("sums", 0, 0, 99), "damaged"),
     "sums of the last statistic": ("only additive", set_in("sums", 0, 0, -1), "damaged"),
@@ -317,6 +322,7 @@ NONSENSE = {
     "counts of another shape": ("only additive", replace_array(first_counts, all_but_last), "damaged"),
     "counts of another type": ("only additive", replace_array(first_counts, np.float64), "damaged"),
     "negative counts": ("only additive", replace_array(first_counts, lambda own: own - 1000), "negative"),
+    "sums with an array less": ("integers", lambda parts: parts.header["sums"][0].pop(), "not the arrays it should"),
     "sums of nothing": ("only additive", set_header(sums=3), "damaged"),
     # slices
     "no values": ("unsigned", lambda parts: parts.sections.pop(VALUES), "a slice has no values"),
@@ -326,6 +332,8 @@ NONSENSE = {
     "values without a column": ("integers", values_of(pa.table({"0": ["a"]})), "no metric needs"),
     "values of two columns": ("unsigned", values_of(pa.table({"0": ["a", "b", "c"], "1": [1, 2, 3]})), "lack values"),
     "values there twice": ("unsigned", values_of(pa.table({"0": ["a", "b", "a"]})), "a value is there twice"),
+    "values without a mark": ("unsigned", values_of(pa.table({"0 marked": ["a", "b", "c"]})), "have no type"),
+    "values of a column of nothing": ("unsigned", values_of(pa.table({"0 marked": [1, 2, 3]})), "have no type"),
     "values that are lists": ("unsigned", values_of(pa.table({"0": [[1], [2], [3]]})), "damaged"),
     "fewer values": ("unsigned", values_of(pa.table({"0": ["a", "b"]})), "a slice has no values"),
     "no slices": ("unsigned", slices(lambda own: own[:0]), "damaged"),
@@ -337,6 +345,7 @@ NONSENSE = {
     "rows of a slice that is not there": ("only global", slices(lambda own: own[:-1]), "belong to no slice"),
     # counts of slices
     "no counts": ("unsigned", set_header(counts=None), "damaged"),
+    "counts of nothing": ("unsigned", set_header(counts=[]), "its counts of slices are missing"),
     "counts without slices": ("integers", set_header(counts=[0, 0, 0]), "counts slices that it does not have"),
     "counts of no slice": ("unsigned", slice_counts(1, lambda own: own + 1), "counts belong to no slice"),
     "counts of a slice twice": ("unsigned", slice_counts(1, lambda own: own * 0), "counts belong to no slice"),
@@ -374,6 +383,22 @@ def test_nonsense(case):
     bad = changed(name, change)
     assert bad != make(name).to_bytes()
     refuse(bad, message)
+
+
+def test_parts_of_other_metrics():
+    header = nested(take_apart(GOOD).header)
+    header["tasks"][0]["parts"] *= 2
+    refuse(seal(sections_of(GOOD) | {HEADER: json.dumps(header).encode()}), "parts are not those of its metrics")
+
+
+def test_tasks_of_different_rows():
+    task = fm.Task(label="label", score="prob")
+    state = fm.Accumulator("ne", tasks={"one": task, "two": task})
+    state.update(log_of())
+    parts = take_apart(state.to_bytes())
+    for field in ("rows", "filtered"):
+        parts.header["tasks"][1][field] += 1
+    refuse(put_together(*parts), "its tasks have different rows")
 
 
 def test_rows_that_no_state_counts():

@@ -50,8 +50,6 @@ LENGTHS_PLACE, LENGTHS = 26, struct.Struct("<HH")  # of the name, and of what fo
 END_MARK, END_BYTES = b"PK\5\6", 22  # of the record that ends an archive without a comment
 MAX_DIMENSIONS = 2
 CHECKED_BYTES = 1 << 20  # of a section whose checksum is made at once
-MARKED = "marked"  # ends the name of a column of slices whose values are texts that begin with one of these
-NUMBER_MARK, TEXT_MARK = "n", "t"
 
 
 class StateWriter:

@@ -31,8 +31,6 @@ from fastmetrics._core.exchange.blocks import TEXT_PADDING, Block
 from fastmetrics._core.exchange.hash_exchange import UNIT, HashExchange, HashExchangeScratch
 from fastmetrics._core.kinds import ClassNumber, Distribution, Probability, Vector
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.object_keys import value_of_numeral
-from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.score_statistics.score_histogram import ScoreHistogram
 from fastmetrics._core.state import State
 from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
@@ -40,14 +38,12 @@ from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.batch_validation import ColumnReader, mixes_zero_and_minus_one
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
+from fastmetrics.engine.input.stored_slices import add_slices, add_values
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.partial.slice_counts import SliceCounts
 from fastmetrics.engine.partial.state_files import (
-    MARKED,
-    NUMBER_MARK,
     READING,
-    TEXT_MARK,
     ArrayReader,
     StateReader,
     errors_mean_damage,
@@ -138,45 +134,13 @@ def check_part(part: PartState) -> None:
 
 def read_slices(slices: GroupingSets, found: np.ndarray, reader: StateReader, place: str) -> None:
     """Register the values of columns, and the slices, in the order of their numbers."""
-    require(found.shape[1] == 1 + len(slices.columns), "its slices are of other columns")
     for number, own in enumerate(slices.columns):
         name = f"{place}/slices/{number}.arrow"
-        values = values_of_stream(reader.read(name), name, len(own.names)) if name in reader.unread else []
-        require(list(map(own.code, values)) == [*range(len(values))], f"{name}: a value is there twice")
-        for known, of_column in zip(map(slices.places.get, own.names), zip(*values, strict=True), strict=False):
-            fits = known is None or known.keys() >= {*of_column} - {None}
-            require(fits, f"{name}: a value is no interval of its column")
-    for number, (set_number, *codes) in enumerate(found.tolist()):
-        require(is_count(set_number, len(slices.sets)), "a slice is of no grouping set")
-        positions = slices.sets[set_number].positions
-        fits = all(is_count(codes[position], len(slices.columns[position].values)) for position in positions)
-        require(fits, "a slice has no values")
-        registered = slices.register(set_number, tuple(codes[position] for position in positions))
-        require(registered == number, "a slice is there twice")
-    slices.check_sizes()
-
-
-def values_of_stream(data: bytes, name: str, n_columns: int) -> list[tuple[Any, ...]]:
-    """The values of columns of slices."""
-    with errors_mean_damage(name, *READING):
-        table = pyarrow.ipc.open_stream(data).read_all()
-        table.validate(full=True)
-        require(table.num_columns == n_columns, f"{name}: slices lack values")
-        columns = zip(table.column_names, table.columns, strict=True)
-        return list(zip(*(read_values(name, column.to_pylist()) for name, column in columns), strict=True))
-
-
-def read_values(name: str, values: list[Any]) -> list[Any]:
-    """The values of a column of slices; of marked ones, the numbers and texts that they stand for."""
-    if not name.endswith(MARKED):
-        return values
-    known = [value for value in values if value is not None]
-    are_marked = all(isinstance(value, str) and value[:1] in (NUMBER_MARK, TEXT_MARK) for value in known)
-    require(are_marked, "values of slices have no type")
-    return [
-        value if value is None else value_of_numeral(value[1:]) if value[0] == NUMBER_MARK else value[1:]
-        for value in values
-    ]
+        if name in reader.unread:
+            with errors_mean_damage(name, *READING):
+                add_values(slices, own, reader.read(name))
+    with errors_mean_damage("its slices"):
+        add_slices(slices, found)
 
 
 def read_key_texts(key_texts: KeyTexts, header: dict[str, Any], arrays: ArrayReader) -> None:

@@ -7,24 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.label_columns import MIXED, NUMBER
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import HashExchange
-from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics.engine.evaluation.evaluation import Evaluation
-from fastmetrics.engine.input.grouping_sets import GroupingSets
+from fastmetrics.engine.input.stored_slices import slices_to_array, values_to_stream
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.partial.state_files import (
     COUNT,
     DISTANCE,
     FLAG,
-    MARKED,
-    NUMBER_MARK,
     OBJECT,
     SHAPE,
     TEXT,
-    TEXT_MARK,
     HeaderField,
     StateWriter,
     list_of,
@@ -157,43 +152,3 @@ def types_of_slices(state: TaskState) -> dict[str, str]:
         return {}
     cut = dict.fromkeys((own.title for own in state.names.bins), "string")
     return dict(zip(by, types[len(types) - len(by) :], strict=True)) | cut
-
-
-def slices_to_array(slices: GroupingSets) -> np.ndarray:
-    """The number of the set of every slice, and the codes of its values: 0 for columns that are not in the set."""
-    found = np.zeros((len(slices), 1 + len(slices.columns)), np.int64)
-    for set_number, own in enumerate(slices.sets):
-        found[own.numbers, 0] = set_number
-        for codes, number in zip(own.members, own.numbers, strict=True):
-            found[number, [1 + position for position in own.positions]] = codes
-    return found
-
-
-def values_to_stream(values: list[tuple[Any, ...]], types: list[str]) -> Any:
-    """Values as an Arrow stream, which keeps dates as dates; `types` are those of the columns."""
-    names, columns = [], []
-    for number, (column, name) in enumerate(zip(zip(*values, strict=True), types, strict=True)):
-        is_marked = name in (NUMBER, MIXED, "uint64") or name.startswith("decimal")
-        names.append(f"{number} {MARKED}" if is_marked else str(number))
-        columns.append(pyarrow.array(map(mark_value, column) if is_marked else column, exact_type(name)))
-    table = pyarrow.table(columns, names=names)
-    out = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(out, table.schema) as stream:
-        stream.write_table(table)
-    return out.getvalue()
-
-
-def mark_value(value: Any) -> str | None:
-    """A number of any width, or a text, as a text that says which of them it is."""
-    if value is None:
-        return None
-    return TEXT_MARK + value if isinstance(value, str) else f"{NUMBER_MARK}{value}"
-
-
-def exact_type(name: str) -> Any:
-    """The Arrow type of that name, if Arrow would infer a type from Python values that cannot hold them all."""
-    if name == "duration[ns]":
-        return pyarrow.duration("ns")
-    if name.startswith("timestamp[ns"):
-        return pyarrow.timestamp("ns", name.partition("tz=")[2].removesuffix("]") or None)
-    return None
