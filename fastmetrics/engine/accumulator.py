@@ -486,7 +486,7 @@ class Accumulator:
         from fastmetrics.engine.partial.state_files import StateReader
         from fastmetrics.engine.partial.state_reading import fill_states
 
-        reader = StateReader(file)
+        reader = StateReader(file, count_threads(n_threads))
         question = reader.question(ACCUMULATOR)
         new = cls(question, n_threads=n_threads, memory_limit=memory_limit, spill_dir=spill_dir)
         fill_states(new._state, reader)

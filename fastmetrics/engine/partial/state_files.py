@@ -218,9 +218,10 @@ READING: tuple[type[Exception], ...] = (
 
 
 class StateReader:
-    """The sections of a state that is read from a file."""
+    """The sections of a state that is read from a file, its rows by some threads."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, n_threads: int = 1) -> None:
+        self.n_threads = n_threads
         self.file: StateFile | None = None
         start = file.read(NAME_PLACE + len(HEADER))
         if start[: len(MARK)] != MARK or start[NAME_PLACE:] != HEADER.encode():

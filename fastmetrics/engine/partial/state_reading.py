@@ -52,7 +52,7 @@ from fastmetrics.engine.partial.state_files import (
     take_fields,
 )
 from fastmetrics.engine.partial.state_writing import FILE, PART, TASK, stores_of
-from fastmetrics.engine.partial.stored_rows import FILE_ROWS, StoredRows
+from fastmetrics.engine.partial.stored_rows import FILE_ROWS, StoredRows, in_order
 from fastmetrics.engine.partial.task_state import TaskState
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ def read_store(
         with errors_mean_damage(name, *READING):
             rows = StoredRows(reader.read(name) if section is None else section, types, key_dtype, check)
             if section is None or offsets is None or budget is None:
-                add_rows(part, store, exchange, rows)
+                add_rows(part, store, exchange, rows, reader.n_threads)
             else:
                 most_rows = max(1, min(FILE_ROWS, budget.bytes_per_range // row_bytes))
                 for block in rows.blocks(np.clip(offsets - first, 0, rows.rows), most_rows, row_text):
@@ -308,10 +308,15 @@ def read_store(
     require(store.rows == n_rows, f"{place} has not the rows it counts")
 
 
-def add_rows(part: PartState, store: BlockStore, exchange: HashExchange | None, rows: StoredRows) -> None:
-    """Add all rows of a section to a store, a row group at a time."""
-    for group in range(len(rows.edges) - 1):
-        columns, text = rows.load(group, group + 1, list(rows.types))
+def add_rows(
+    part: PartState, store: BlockStore, exchange: HashExchange | None, rows: StoredRows, n_threads: int
+) -> None:
+    """Add all rows of a section to a store, a row group at a time; threads load the next ones."""
+
+    def load(group: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        return rows.load(group, group + 1, list(rows.types))
+
+    for columns, text in in_order(load, range(len(rows.edges) - 1), n_threads):
         columns |= slice_columns(read_codes(part.slices, columns))
         n = len(next(iter(columns.values())))
         if exchange is None:
