@@ -34,10 +34,26 @@ def fixed_lists(columns):
     return pa.table(columns | {"bbox": pa.array(columns["bbox"], pa.list_(pa.float64(), 4))})
 
 
+class OfOtherLibrary:
+    """Columns of a library that is not known, with one of the methods of Arrow's interface."""
+
+    def __init__(self, columns, method):
+        setattr(type(self), method, lambda self, schema=None: getattr(pa.record_batch(columns), method)(schema))
+
+
+def stream_of_other_library(columns):
+    return type("Stream", (OfOtherLibrary,), {})(columns, "__arrow_c_stream__")
+
+
+def array_of_other_library(columns):
+    return type("Array", (OfOtherLibrary,), {})(columns, "__arrow_c_array__")
+
+
 FORMS = {
     "lists": dict, "arrays": as_arrays, "our names": with_our_names, "pandas": pd.DataFrame, "polars": pl.DataFrame,
     "arrow": pa.table, "fixed lists": fixed_lists, "batch": pa.RecordBatch.from_pydict,
-    "reader": lambda columns: pa.table(columns).to_reader(),
+    "reader": lambda columns: pa.table(columns).to_reader(), "stream of another library": stream_of_other_library,
+    "array of another library": array_of_other_library,
 }  # fmt: skip
 
 
