@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics.distributed.decisions import (
     Cuts,
@@ -16,7 +16,6 @@ from fastmetrics.distributed.decisions import (
     is_resampled,
     moves_whole_columns,
 )
-from fastmetrics.distributed.merged_parts import MergedPart
 from fastmetrics.distributed.pieces import hold_pieces
 from fastmetrics.distributed.rounds import Rounds
 from fastmetrics.distributed.score_columns import score_columns
@@ -32,6 +31,9 @@ from fastmetrics.engine.plan.tasks import PlannedTask, add_to_errors, name_task_
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedTask, make_report
 from fastmetrics.engine.scan.read_log import check_rows, make_memory_budget
+
+if TYPE_CHECKING:
+    from fastmetrics.distributed.merged_parts import MergedPart
 
 
 class DistributedPlan(Rounds):
@@ -178,6 +180,8 @@ class DistributedPlan(Rounds):
 
     def merge(self, summaries: Sequence[Summary]) -> tuple[PartialState, list[list[MergedPart]]]:
         """What the summaries of a round tell together, task by task and part by part."""
+        from fastmetrics.distributed.merged_parts import MergedPart  # with all of intervals: workers do not merge
+
         state = PartialState(self.tasks, StateOptions(self.question.on_invalid))
         decision = summaries[0].decision if summaries else None
         for own, slices in zip(state.states, decision.slices if decision else (), strict=False):

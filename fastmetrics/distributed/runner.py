@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from fastmetrics.distributed.decisions import Decision
 from fastmetrics.distributed.plan import DistributedPlan
-from fastmetrics.engine.compare import plan_comparison
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
 from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.results.report import Report
@@ -62,6 +61,8 @@ def compare_with(
     resolve: Resolve, entry_point: str, function: Callable[..., Comparison], arguments: Mapping[str, Any]
 ) -> Comparison:
     """The comparison of a call of an entry point, whose arguments are given."""
+    from fastmetrics.engine.compare import plan_comparison  # workers need neither
+
     started = time.perf_counter()
     question, planned = plan_comparison(entry_point, function, arguments)
     from fastmetrics.engine.tested_differences import make_comparison  # it imports all of resampling

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,6 @@ from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.blocks import Block, order_by_number, scatter_rows
 from fastmetrics._core.exchange.bucket_positions import BucketWeights, GlobalTotals, totals_of_slices
 from fastmetrics._core.exchange.class_ranges import OutputReduction
-from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction, merge_buckets, reduce_ranges, reduce_stored
 from fastmetrics._core.exchange.row_ranges import (
     RangeCutter,
@@ -28,10 +27,6 @@ from fastmetrics._core.exchange.stored_ranges import PartitionPair
 from fastmetrics._core.exchange.weighted_ranges import scale_of
 from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.registry import Metric
-from fastmetrics._core.resampling.additive_replicates import JackknifeUnits
-from fastmetrics._core.resampling.contributions import Contributions
-from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.statistic import Positioned
 from fastmetrics.distributed.decisions import (
     PartDecision,
@@ -43,16 +38,10 @@ from fastmetrics.distributed.decisions import (
 )
 from fastmetrics.distributed.score_columns import ScoreColumn, read_statistics, score_columns
 from fastmetrics.distributed.summaries import RangeStates, SliceStateKey
-from fastmetrics.distributed.unit_replicates import check_unit_hashes
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.slice_values import SliceValues
 from fastmetrics.engine.partial.slice_passes import SlicePass, compute_slices, passes_of
-from fastmetrics.engine.plan.metric_plan import plan_metrics
 from fastmetrics.engine.plan.plan_parts import PlanPart
-from fastmetrics.engine.plan.resampling_options import Resampling
-from fastmetrics.engine.scan.contributions_by_score import ScoreContributions
-from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_stored_scores
-from fastmetrics.engine.scan.linearized import divide_metrics
 
 
 class ScoreRange(NamedTuple):
@@ -68,6 +57,10 @@ class ScoreRange(NamedTuple):
             with compute_slices([self.store], self.slices, slice_pass):
                 numbers = slice_pass.numbers
                 yield slice_pass, values if numbers is None else [values[number] for number in numbers.tolist()]
+
+
+# The replicates and the contributions of units of the slices of a pass over a whole column.
+FindIntervals = Callable[["ScoreRangeReduction", SlicePass], tuple[dict[StateKey, Any], dict[StateKey, Any]]]
 
 
 class ScoreRangeReduction(NamedTuple):
@@ -104,7 +97,7 @@ class ScoreRangeReduction(NamedTuple):
     def totals(self) -> RangeTotals:
         return no_totals() if self.decided.totals is None else self.decided.totals
 
-    def resolve(self, resampling: Resampling | None, buckets: UnitBuckets | None) -> RangeStates:
+    def resolve(self, find_intervals: FindIntervals | None = None) -> RangeStates:
         """The states of all slices, and what intervals need, for which it has to be a whole column."""
         all_statistics, _ = split_statistics(self.part.plan.statistics["range"])
         statistics = list(filter(self.score_column.has, read_statistics(all_statistics, self.decided.n_classes)))
@@ -113,38 +106,11 @@ class ScoreRangeReduction(NamedTuple):
         entries: dict[SliceStateKey, Any] = {}
         for slice_pass, values in self.rows.passes():
             states |= by_values(self.reduce_pass(slice_pass, values, statistics), values)
-            if resampling is not None and buckets is not None:
-                if slice_pass.all_rows:
-                    check_unit_hashes((reader.load()[HASH] for reader in self.store.block_readers([HASH])), buckets)
-                linearized, resampled = divide_metrics(self.part.plan.metrics, resampling)
-                replicates |= by_values(self.replicate_pass(slice_pass, resampled, resampling, buckets), values)
-                entries |= by_values(self.linearize_pass(slice_pass, linearized, buckets), values)
+            if find_intervals is not None:
+                own_replicates, own_entries = find_intervals(self, slice_pass)
+                replicates |= by_values(own_replicates, values)
+                entries |= by_values(own_entries, values)
         return RangeStates(self.column, self.number, states, replicates, entries)
-
-    def replicate_pass(
-        self, slice_pass: SlicePass, metrics: tuple[Metric, ...], resampling: Resampling, buckets: UnitBuckets
-    ) -> dict[StateKey, ReplicateStates]:
-        """The replicates of the slices of a pass, of some metrics."""
-        all_statistics, row_statistics = split_statistics(plan_metrics(metrics).statistics["range"])
-        statistics = list(filter(self.score_column.has, read_statistics(all_statistics, self.decided.n_classes)))
-        outputs = [Output(label, 0) for label in self.labels]
-        return replicate_stored_scores(
-            self.store, outputs, [*statistics, *row_statistics], self.is_weighted, slice_pass, buckets, resampling, 1
-        )
-
-    def linearize_pass(
-        self, slice_pass: SlicePass, metrics: Sequence[Metric], buckets: UnitBuckets
-    ) -> dict[StateKey, Contributions]:
-        """The contributions of the units of the whole column to some metrics, of the slices of a pass."""
-        units = JackknifeUnits(buckets, self.decided.n_slices)
-        metrics = [metric for metric in metrics if metric.spec.exchange == "range"]
-        found: dict[StateKey, Contributions] = {}
-        n_classes, has = self.decided.n_classes, self.score_column.has
-        asked = ScoreContributions(metrics, slice_pass.slice_counts(), units, n_classes, has)
-        for label in self.labels:
-            for what, slice_number, own in asked.find(self.store, Output(label, 0), self.is_weighted, 1):
-                found[what, label, slice_number] = own
-        return found
 
     @property
     def is_weighted(self) -> bool:

@@ -9,13 +9,12 @@ from os import PathLike
 from typing import Any
 
 from fastmetrics._core.exchange.memory_size import parse_size
-from fastmetrics.distributed.decisions import Decision, is_resampled
+from fastmetrics.distributed.decisions import Decision, Sample, is_resampled
 from fastmetrics.distributed.moved_rows import iterate_parts, rows_to_move, sample_scores
 from fastmetrics.distributed.pieces import PieceWriter, RowPiece, SourceFacts
 from fastmetrics.distributed.rounds import Rounds
 from fastmetrics.distributed.score_columns import score_columns
 from fastmetrics.distributed.summaries import KeptError, PartSummary, Summary, key_by_slice_values
-from fastmetrics.distributed.unit_replicates import NOTHING, count_units, interval_states
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
@@ -104,23 +103,29 @@ class SourceState:
     def counts(self) -> Iterator[PartSummary]:
         """What the driver needs to decide where rows move."""
         for key, task, part in iterate_parts(self.state):
-            samples, units = [], None
+            samples: list[Sample] = []
+            units = None
             if part.counts.rows_kept:
                 columns = score_columns(task.parts[key[1]], part.counts.n_classes or 0)
                 samples = [sample_scores(part, column) for column in columns]
-                units = count_units(part) if key[1] == 0 and is_resampled(task.resampling) else None
+                if key[1] == 0 and is_resampled(task.resampling):
+                    from fastmetrics.distributed.unit_replicates import count_units  # imports all of resampling
+
+                    units = count_units(part)
             yield counted_rows(key, part)._replace(samples=samples, units=units)
 
     def results(self, decision: Decision) -> Iterator[PartSummary]:
         """The counts of rows, and the states that need no row of another source."""
         for key, task, part in iterate_parts(self.state):
-            states, found = key_by_slice_values(part, merge_slices(part)), NOTHING
+            found: dict[str, Any] = {"states": key_by_slice_values(part, merge_slices(part))}
             buckets = decision.units[key[0]] if decision.units else None
             if task.resampling is not None and buckets is not None and part.counts.rows_kept:
+                from fastmetrics.distributed.unit_replicates import interval_states  # imports all of resampling
+
                 n_slices = decision.parts[key[0]][key[1]].n_slices
                 with within_rests(part, decision.slices[key[0]]):
-                    found = interval_states(part, "none", task.resampling, buckets, n_slices)
-            yield counted_rows(key, part)._replace(states=states, **found._asdict())
+                    found |= interval_states(part, "none", task.resampling, buckets, n_slices)._asdict()
+            yield counted_rows(key, part)._replace(**found)
 
     def pieces(self, decision: Decision) -> Iterator[Any]:
         """The rows that have to meet others, as record batches that the engine moves to their targets."""

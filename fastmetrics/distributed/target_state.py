@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,6 @@ from fastmetrics.distributed.summaries import (
     Summary,
     key_by_slice_values,
 )
-from fastmetrics.distributed.unit_replicates import NOTHING, interval_states
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.partial.slices_and_rests import with_rests, within_rests
@@ -163,15 +163,23 @@ class TargetState:
         for key, task, part in iterate_parts(self.state):
             if part.counts.rows_kept:
                 with within_rests(part, decision.slices[key[0]]):
-                    states, found = key_by_slice_values(part, resolve(part, 1, None, last=False).by_key), NOTHING
+                    states = key_by_slice_values(part, resolve(part, 1, None, last=False).by_key)
+                    found: dict[str, Any] = {"states": states}
                     buckets = decision.units[key[0]]
                     if task.resampling is not None and buckets is not None:
+                        from fastmetrics.distributed.unit_replicates import interval_states  # all of resampling
+
                         n_slices = decision.parts[key[0]][key[1]].n_slices
-                        found = interval_states(part, "hash", task.resampling, buckets, n_slices)
-                yield PartSummary(key, part.slices.values(), states=states, **found._asdict())
+                        found |= interval_states(part, "hash", task.resampling, buckets, n_slices)._asdict()
+                yield PartSummary(key, part.slices.values(), **found)
         for task, reduction in self.reductions(decision):
             number = reduction.key[0]
-            ranges = [reduction.resolve(task.resampling, decision.units[number])]
+            find, buckets = None, decision.units[number]
+            if task.resampling is not None and buckets is not None:
+                from fastmetrics.distributed.range_intervals import intervals_of_pass  # imports all of resampling
+
+                find = partial(intervals_of_pass, resampling=task.resampling, buckets=buckets)
+            ranges = [reduction.resolve(find)]
             yield PartSummary(reduction.key, self.state.states[number].slices.values(), ranges=ranges)
 
     def close(self) -> None:

@@ -72,9 +72,6 @@ class IntervalStates(NamedTuple):
     entries: dict[SliceStateKey, Any] = NO_STATES
 
 
-NOTHING = IntervalStates()
-
-
 def interval_states(
     part: PartState, exchange: str, resampling: Resampling, buckets: UnitBuckets, n_slices: int
 ) -> IntervalStates:

@@ -1,5 +1,7 @@
 """Pieces that arrive twice, from two attempts, or not at all."""
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -113,6 +115,29 @@ def test_held_pieces_are_in_a_file_if_memory_is_short(moved, log, tmp_path, monk
     targets = combine(plan, own, decision, memory_limit="1MiB", spill_dir=str(tmp_path))
     assert report(plan, targets, decision) == QUESTION.run(log)
     assert not list(tmp_path.iterdir())
+
+
+def test_steps_of_workers_import_little(tmp_path, log):
+    """A worker that starts imports the metrics of the question, and neither HTTP nor resampling."""
+    parquet.write_table(log, tmp_path / "log.parquet")
+    plan = QUESTION.plan(targets=1)
+    states = states_of_sources(plan, [[log]])
+    decision = plan.decide([state.summary(plan.first) for state in states])
+    (tmp_path / "plan").write_bytes(pickle.dumps((plan, decision)))
+    code = """
+import pickle
+with open(sys.argv[2], "rb") as file:
+    plan, decision = pickle.load(file)
+state = plan.partial(source=0)
+state.update(sys.argv[1])
+state.summary(plan.first)
+plan.combine(list(state.pieces(decision)), decision).summary(decision)
+modules = [name for name in sys.modules if name.startswith("fastmetrics.metrics.") or "resampling." in name]
+print("urllib.request" in sys.modules)
+print("fastmetrics._core.resampling.additive_replicates" in modules, len(modules) < 40)
+print([name for name in modules if name.startswith("fastmetrics.metrics.text")])
+"""
+    assert run(code, tmp_path / "log.parquet", tmp_path / "plan") == ["False", "False True", "[]"]
 
 
 def test_no_step_imports_pandas(tmp_path, log):

@@ -163,8 +163,10 @@ class Metric(metaclass=MetricNames):
         return hash(self._identity)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled, and copied, as its text and the role by which its form was chosen."""
-        return parse, (repr(self), (self.spec.model_role,))
+        """Ours are pickled, and copied, by their entry; others as a text, which imports all metrics, and a role."""
+        if not registration.is_own(self.spec.finalize.__module__):
+            return parse, (repr(self), (self.spec.model_role,))
+        return Metric, (self.spec, self.arguments, self.k, self.columns, self.shown, self.written)
 
     def __repr__(self) -> str:
         return self._text

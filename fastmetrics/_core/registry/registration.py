@@ -280,8 +280,13 @@ def replace_spec(spec: MetricSpec) -> None:
     add_spec(spec)
 
 
-def form_of(name: str, place: int) -> MetricSpec:
-    return known_specs()[name].forms[place]
+def form_of(name: str, place: int, modules: tuple[str, ...]) -> MetricSpec:
+    """A form of a metric. A worker imports the modules of its forms alone, if these are where it is registered."""
+    for module in modules:
+        import_module(module)
+    if name not in _specs or len(_specs[name].forms) < len(modules):
+        known_specs()
+    return _specs[name].forms[place]
 
 
 def reduce_spec(spec: MetricSpec) -> Any:
@@ -289,7 +294,8 @@ def reduce_spec(spec: MetricSpec) -> Any:
     if not is_own(spec.finalize.__module__):
         return object.__reduce_ex__(spec, 2)  # another process may not have it
     forms = known_specs()[spec.name].forms
-    return form_of, (spec.name, next(place for place, form in enumerate(forms) if form is spec))
+    modules = tuple(form.finalize.__module__ for form in forms)
+    return form_of, (spec.name, next(place for place, form in enumerate(forms) if form is spec), modules)
 
 
 copyreg.pickle(MetricSpec, reduce_spec)

@@ -14,8 +14,10 @@ import fastmetrics as fm
 from fastmetrics._core.kinds import MODEL_ROLES
 from fastmetrics._core.metric_spec import EXCHANGES
 from fastmetrics._core.registry import parse
+from support.subprocesses import run
 
 METRICS = fm.list_metrics()
+METRICS_WITH_CUTOFFS = [spec.example for spec in METRICS.values()]
 COLUMNS = ["metric", "family", "target", "exchange", "direction", "parameters", "aliases", "summary"]
 
 
@@ -136,3 +138,27 @@ def test_entries_are_the_same_objects_after_pickling():
             assert pickle.loads(pickle.dumps(form)) is form
             assert copy.deepcopy(form) is form
     assert repr(METRICS["hr"]) == "<MetricSpec hr@k>"
+
+
+def test_every_metric_is_pickled():
+    """By the entry of its form; `stat` and columns are in metric strings alone."""
+    texts = [(text, form.model_role) for form in all_forms() for text in (form.example, *form.variants)]
+    texts += [(text, "score") for text in ("gauc(stat=p10)", "gauc(stat=p10, weight=pairs)", "auc(label=a, score=b)")]
+    for text, role in texts:
+        metric = parse(text, () if role is None else (role,))
+        copied = pickle.loads(pickle.dumps(metric))
+        assert copied == metric
+        assert (copied.spec, repr(copied), copied.group_stat) == (metric.spec, repr(metric), metric.group_stat)
+        assert (copied.shown, copied.written) == (metric.shown, metric.written)
+
+
+def test_metrics_are_read_where_none_were_imported(tmp_path):
+    """Also those that are registered in another module than that of their function."""
+    for names in (["auc@10"], ["ndcg@10"], ["map"], ["gauc"], list(map(repr, map(parse, METRICS_WITH_CUTOFFS)))):
+        (tmp_path / "metrics").write_bytes(pickle.dumps(list(map(parse, names))))
+        code = "import pickle\nprint(*pickle.load(open(sys.argv[1], 'rb')), sep='\\n')"
+        assert run(code, tmp_path / "metrics") == names
+
+
+def all_forms():
+    return [form for spec in fm.list_metrics().values() for form in spec.forms]

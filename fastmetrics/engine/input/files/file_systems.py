@@ -13,7 +13,6 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
 from fastmetrics._core.calls.missing_files import printable
 from fastmetrics._core.named_tuples import NamedTuple
@@ -205,6 +204,8 @@ def local_path(uri: str) -> str:
     parts = urlsplit(uri.replace("?", "%3F").replace("#", "%23"))
     if parts.netloc not in ("", "localhost"):
         raise ValueError(f"{uri} names the host {parts.netloc}; a local file has three slashes, file:///folder/file")
+    from urllib.request import url2pathname  # with all of HTTP
+
     return url2pathname(parts.path)
 
 
