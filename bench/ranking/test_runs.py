@@ -117,3 +117,13 @@ def test_recommendations(timing):
     relevant = [set(items.tolist()) for items in random.integers(0, 200, (QUERIES, JUDGED))]
     work = "`evaluate_recommendations`, 20k users, an array of 100 ids each against sets: ndcg@10, map, mrr"
     timing.measure(work, lambda: fm.evaluate_recommendations(relevant, recommended, METRICS))
+
+
+def test_a_log_and_its_truth_table(timing, tables):
+    log = tables[0].combine_chunks()
+    columns = {"score": "score", "group": "query", "item": "item", "label": "relevance"}
+    timing.compare(
+        "`evaluate` of a log that is joined with its truth table, the same rows",
+        lambda: tuple(result.value for result in fm.evaluate(log, METRICS, truth=tables[1], **columns)),
+        "`evaluate_ranking`", lambda: values(*tables), within=0.0, rounds=6,
+    )  # fmt: skip

@@ -226,6 +226,7 @@ class Text(Kind):
 
 LABEL_ROLE, SCORE_ROLE, PREDICTION_ROLE, PROBABILITIES_ROLE = "label", "score", "prediction", "probabilities"
 GROUP_ROLE = "group"  # the role of the keys by which the hash exchange brings rows together
+ITEM_ROLE = "item"  # the role of the keys by which rows of a group are joined with a truth table
 MODEL_ROLES = SCORE_ROLE, PREDICTION_ROLE, PROBABILITIES_ROLE  # a column, or columns, of every model
 SCORES = Real(finite=False)
 Roles = Mapping[str, Kind]

@@ -76,6 +76,13 @@ def complete_role(context: typer.Context, incomplete: str) -> list[str]:
     return [f"{own}=" for own in sorted(roles - {*MODEL_ROLES, *BY_NAME})]
 
 
+def complete_truth(context: typer.Context, incomplete: str) -> list[str]:
+    """The roles of the truth table."""
+    from fastmetrics.engine.evaluation.values import TRUTH_ROLES
+
+    return [] if "=" in incomplete else [f"{role}=" for role in TRUTH_ROLES]
+
+
 def complete_margin(context: typer.Context, incomplete: str) -> list[str]:
     """The metric of a margin."""
     return [] if "=" in incomplete else [f"{name}=" for name in complete_metrics(context, incomplete)]

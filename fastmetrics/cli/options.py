@@ -133,15 +133,15 @@ def split_columns(text: Any) -> list[str]:
     return text if isinstance(text, list) else [name.strip() for name in text.split(",")]
 
 
-def read_roles(roles: list[str] | None) -> dict[str, str]:
-    """The columns of --role by role."""
+def read_roles(roles: list[str] | None, hint: str = "--role", example: str = "reward=revenue") -> dict[str, str]:
+    """The columns of --role, or of another option, by role."""
     columns = {}
     for text in roles or ():
         role, _, column = text.partition("=")
         if not role or not column:
-            raise typer.BadParameter(f"type ROLE=COLUMN, such as reward=revenue; found {text!r}", param_hint="--role")
+            raise typer.BadParameter(f"type ROLE=COLUMN, such as {example}; found {text!r}", param_hint=hint)
         if role in columns:
-            raise typer.BadParameter(f"role {role} is given twice", param_hint="--role")
+            raise typer.BadParameter(f"role {role} is given twice", param_hint=hint)
         columns[role] = column
     return columns
 

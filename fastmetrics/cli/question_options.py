@@ -11,6 +11,7 @@ from fastmetrics.cli.completion import (
     complete_metrics,
     complete_role,
     complete_task,
+    complete_truth,
 )
 from fastmetrics.engine.evaluation.options import option as kinds
 from fastmetrics.engine.evaluation.options import options_of
@@ -27,7 +28,7 @@ METAVARS = {
 }  # fmt: skip
 COMPLETIONS = {
     kinds.METRICS: complete_metrics, kinds.FILTER: complete_condition, kinds.ROLES: complete_role,
-    kinds.TASKS: complete_task,
+    kinds.TASKS: complete_task, kinds.TRUTH: complete_truth,
     **dict.fromkeys((kinds.COLUMN, kinds.COLUMNS, kinds.MODELS, kinds.SLICES, kinds.UNITS), complete_columns),
 }  # fmt: skip
 # The options of logs that `evaluate` and `compare` have, by name.

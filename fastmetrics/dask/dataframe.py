@@ -25,6 +25,7 @@ from fastmetrics.distributed.tasks import (
 )
 from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.evaluation.options.option import DASK, DASK_COMPARE
+from fastmetrics.engine.input.truth_rows import truth_tasks
 from fastmetrics.engine.plan.tasks import PlannedTask, Task
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedTask
@@ -67,6 +68,8 @@ def evaluate(
     tasks: Mapping[str, Task] | None = None,
     min_rows: int = 0,
     time_zone: str | None = None,
+    truth_columns: Mapping[str, ColumnName] | None = None,
+    truth: object | None = None,
 ) -> Report:
     """Evaluate a Dask DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
 
@@ -188,6 +191,13 @@ def evaluate(
         casts to dates and timestamps, and texts beside times. Timestamps without a zone are then instants in UTC. By
         default those of a zone are in their own zone, and those without one are as they are written; those of Spark are
         in UTC.
+    truth_columns : dict of str and str, optional
+        The columns of the truth table by role, ``{"label": "rating", "group": "user", "item": "movie"}``: which items
+        of every group are relevant, with their grades. Rows of the log are joined with it by `group` and `item`, so
+        that metrics of ranked lists also know the items that the log does not show. Groups and items have the names of
+        the log by default, and without a label every item of the table is relevant. The table is `truth` of a run.
+    truth : table of the same engine, optional
+        The relevant items of every group, as for `fastmetrics.evaluate`: a second table of the kind of `data`.
 
     Returns
     -------
@@ -244,6 +254,8 @@ def compare(
     time_zone: str | None = None,
     tasks: Mapping[str, Task] | None = None,
     margin: Mapping[str, float] | None = None,
+    truth_columns: Mapping[str, ColumnName] | None = None,
+    truth: object | None = None,
 ) -> Comparison:
     """Compare models on a Dask DataFrame: the same differences, to the same bits, as `fastmetrics.compare` finds.
 
@@ -379,6 +391,13 @@ def compare(
     margin : dict of str and float, optional
         The least difference that matters, by metric: ``{"auc": 0.001, "logloss": 0.0005}``. A model is then better or
         worse only beyond the margin, and may be equal within it or not worse than it.
+    truth_columns : dict of str and str, optional
+        The columns of the truth table by role, ``{"label": "rating", "group": "user", "item": "movie"}``: which items
+        of every group are relevant, with their grades. Rows of the log are joined with it by `group` and `item`, so
+        that metrics of ranked lists also know the items that the log does not show. Groups and items have the names of
+        the log by default, and without a label every item of the table is relevant. The table is `truth` of a run.
+    truth : table of the same engine, optional
+        The relevant items of every group, as for `fastmetrics.evaluate`: a second table of the kind of `data`.
 
     Returns
     -------
@@ -403,12 +422,13 @@ def compare(
     return compare_with(run_tasks, DASK_COMPARE, compare, locals())
 
 
-def check_frame(data: Any, entry_point: str) -> None:
+def check_frame(data: Any, entry_point: str, argument: str = "data") -> None:
     """Check that there is a DataFrame, and a version of Dask that has what is needed."""
     if type(data).__module__.partition(".")[0] not in ("dask", "dask_expr") or not hasattr(data, "map_partitions"):
         function = entry_point.removeprefix("dask.")
         raise TypeError(
-            f"data must be a Dask DataFrame; found {type(data).__name__}. For other data use fastmetrics.{function}"
+            f"{argument} must be a Dask DataFrame; found {type(data).__name__}. For other data use "
+            f"fastmetrics.{function}"
         )
     check_version("dask", f"fastmetrics.{entry_point}")
 
@@ -417,15 +437,24 @@ def run_tasks(
     planned: Sequence[PlannedTask], question: Evaluation, arguments: Mapping[str, Any]
 ) -> list[ResolvedTask]:
     """Run all rounds; `arguments` are those of the entry point."""
-    frame = arguments["data"]
-    columns = columns_to_read(frame._meta, planned)
+    truth = arguments["truth"]
+    of_truth = truth_tasks(planned, truth)
+    partitions = partitions_to_read(arguments["data"], planned)
     client = getattr(dask.base.get_scheduler(), "__self__", None)  # None: all tasks are run on this machine
     n_cpus = os.cpu_count() or 1 if client is None else sum(client.nthreads().values())
     plan, job = plan_job(planned, question, arguments, n_cpus, "Dask partition {}", "cloudpickle")
-    partitions = frame[columns].to_delayed()
+    if of_truth:
+        check_frame(truth, DASK, "truth")
+        job = job._replace(n_of_log=len(partitions))
+        partitions += partitions_to_read(truth, of_truth)
     if client is not None and plan.moves_rows:
         partitions = dask.persist(*partitions)
     return plan.resolve(DaskRunner(job, partitions, plan.n_rounds).run(plan))
+
+
+def partitions_to_read(frame: Any, tasks: Sequence[PlannedTask]) -> list[Any]:
+    """The partitions, with the columns that tasks read."""
+    return list(frame[columns_to_read(frame._meta, tasks)].to_delayed())
 
 
 class DaskRunner(Runner):

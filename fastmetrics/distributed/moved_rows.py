@@ -53,7 +53,7 @@ def sample_scores(part: PartState, column: ScoreColumn) -> Sample:
 def rows_to_move(state: PartialState, decision: Decision, targets: int) -> Iterator[tuple[int, StoreKey, Block]]:
     """The rows of a source with their targets."""
     for (number, part_number), task, part in iterate_parts(state):
-        if not part.counts.rows_kept:
+        if not part.counts.rows_stored:
             continue
         for target, block in iterate_groups(part, targets) if part.plan.needs("hash") else ():
             yield target, (number, part_number, GROUPS), block

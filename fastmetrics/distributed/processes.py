@@ -36,6 +36,7 @@ from fastmetrics.distributed.target_state import TargetState
 from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.evaluation.options.option import DISTRIBUTED
 from fastmetrics.engine.input.input_options import InputOptions
+from fastmetrics.engine.input.truth_rows import truth_tasks
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.read_log import make_memory_budget
 
@@ -53,6 +54,7 @@ def evaluate(
     n_processes: int | None = None,
     memory_limit: int | str | None = None,
     spill_dir: str | None = None,
+    truth: Any = None,
     **input_options: Any,
 ) -> Report:
     """The report of all sources, equal to that of `fastmetrics.evaluate` over their rows.
@@ -74,6 +76,8 @@ def evaluate(
         Memory of rows in all processes together; those that do not fit spill to files.
     spill_dir : str, optional
         The folder for spill files and pieces.
+    truth : path or table, optional
+        The relevant items of every group, as for `evaluate`.
     **input_options : object
         Options of reading that `evaluate` has, such as `format`.
 
@@ -107,12 +111,15 @@ def evaluate(
     limit = parse_size(memory_limit, "memory_limit")
     make_memory_budget(limit, spill_dir, 1)  # a folder that cannot be used is an error now
     InputOptions.of_keywords(input_options, evaluation.time_zone)
+    of_truth = truth_tasks(plan.tasks, truth)
     with ExitStack() as stack:
         own = stack.enter_context(ProcessPool(n, spill_dir)) if pool is None else pool
         runner = ProcessRunner(own.workers[: n - 1], own.folder)
         stack.callback(shutil.rmtree, own.folder, ignore_errors=True)
         stack.callback(runner.close)
         runner.read(plan, Memory(None if limit is None else limit // n, spill_dir, n), sources, input_options)
+        if of_truth:
+            runner.own.source.update(truth, "truth")
         if n > 1:
             own.folder.mkdir(0o700)  # not earlier: there are workers now, which remove it if this process is killed
         return plan.finalize(runner.run(plan), time.perf_counter() - started)

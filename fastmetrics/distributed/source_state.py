@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from io import BytesIO
 from os import PathLike
 from typing import Any
 
+from fastmetrics._core.columns.validation import check_option
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics.distributed.decisions import Decision, Sample, is_resampled
 from fastmetrics.distributed.moved_rows import iterate_parts, rows_to_move, sample_scores
@@ -20,8 +22,8 @@ from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.partial.slices_and_rests import within_rests
 from fastmetrics.engine.partial.state_options import StateOptions
-from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
-from fastmetrics.engine.scan.read_log import make_memory_budget, update_state
+from fastmetrics.engine.plan.tasks import PlannedTask, add_to_errors, name_task_in_errors
+from fastmetrics.engine.scan.read_log import TABLES, TruthRows, make_memory_budget, update_state, update_truth
 from fastmetrics.engine.scan.resolve import merge_slices
 
 
@@ -60,35 +62,45 @@ class SourceState:
     def update(self, data: Any, table: str = "log", **input_options: Any) -> None:
         """Take in rows: anything that `evaluate` reads, with its options of reading, such as `format`.
 
-        `table` is "log": a question has one table. Errors count rows from the first one of `data`.
+        `table` is "log", or "truth" for rows of the table that the question has `truth_columns` of: any source may have
+        rows of both. Errors count rows from the first one of `data`.
         """
-        if table != "log":
-            raise ValueError(f"table must be 'log', the only table of a question; found {table!r}")
+        check_option(table, "table", TABLES)
         options = InputOptions.of_keywords(input_options, self.plan.question.time_zone)
         is_path = isinstance(data, (str, PathLike))
         place = f" (rows are counted within {data})" if is_path else self.place
         with self.error.keep(self.reads, place) as is_valid:
             if is_valid:
-                update_state(self.state, data, options, 1)
+                take_in = update_truth if table == "truth" else update_state
+                take_in(self.state, data, options, 1)
 
     @property
     def place(self) -> str:
         return f" (rows are counted within {self.plan.place.format(self.reads)})"
 
-    def add_batches(self, batches: Iterable[Sequence[Any]]) -> None:
-        """Take in record batches that have the columns of the plan by name: one for every task, of the same rows."""
-        with self.error.keep(self.reads, self.place) as is_valid, self.state.update(1):
+    def add_batches(self, batches: Iterable[Sequence[Any]], table: str = "log") -> None:
+        """Take in record batches that have the columns of the plan by name: one for every task, of the same rows.
+
+        Those of truth are for the tasks that read it.
+        """
+        of_truth = table == "truth"
+        taker = TruthRows(self.state, batches) if of_truth else self.state
+        named = add_to_errors("truth: ") if of_truth else nullcontext()
+        with self.error.keep(self.reads, self.place) as is_valid, self.state.update(1), named:
             first_row = 0
             for of_tasks in batches if is_valid else ():
-                for task, own, batch in zip(self.state.tasks, self.state.states, of_tasks, strict=True):
+                for task, own, batch in zip(taker.tasks, taker.states, of_tasks, strict=True):
                     with name_task_in_errors(task.name):
-                        own.record_batch(own.process_batch(batch, first_row))
+                        if of_truth:
+                            own.record_truth(own.process_truth(batch, first_row))
+                        else:
+                            own.record_batch(own.process_batch(batch, first_row))
                 first_row += of_tasks[0].num_rows
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """The rows that were read, and those that were kept for each task."""
-        return self.state.rows, *(own.counts.rows_kept for own in self.state.states)
+        """The rows that were read, and those that were kept for each task; those of truth."""
+        return self.state.rows, *(own.counts.rows_kept for own in self.state.states), self.state.truth_rows
 
     def summary(self, decision: Decision) -> bytes:
         """What the driver is told: counts of rows, and samples of scores or, if no rows have to meet, all states."""

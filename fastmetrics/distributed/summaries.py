@@ -89,7 +89,7 @@ class Summary(NamedTuple):
     round, number, attempt : int
         `number` is that of the source or the target.
     rows : tuple of int
-        The rows that a source has read, and kept for each task.
+        The rows that a source has read, and kept for each task; those of truth.
     error : DataError or None
     parts : list of PartSummary
     decision : Decision or None

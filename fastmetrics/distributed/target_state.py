@@ -109,7 +109,9 @@ class TargetState:
         task, part_number, column = key
         part = self.state.states[task].parts[part_number]
         codes = [block.columns[name] for name in code_names(part.slices)]
-        new = slice_columns(part.slices.renumber_codes(facts.slice_values[task], codes))
+        values = facts.slice_values[task]
+        # A source that has rows of truth alone has no slices.
+        new = slice_columns(part.slices.renumber_codes(values, codes) if all(values) else codes)
         if numbers is not None:
             names = map(role_name, part.reader.key_texts.roles)
             new |= {name: numbers[block.columns[name]] for name in names if name in block.columns}
@@ -127,10 +129,10 @@ class TargetState:
         if part.group_exchange is None:
             bits = initial_partition_bits(UNKNOWN_ROWS)
             first, last = first_buckets(1 << bits, self.plan.targets)[self.target : self.target + 2]
-            part.group_exchange = HashExchange(dtype, bits, self.budget, first, last)
+            part.group_exchange = HashExchange(dtype, bits, self.budget, first, last, False, part.truth is not None)
             if part.names.unit == part.names.group:
                 part.unit_exchange = part.group_exchange
-        return part.group_exchange
+        return part.create_group_exchange(dtype)
 
     def summary(self, decision: Decision) -> bytes:
         """The totals of ranges while they are not known, then the states of all rows here."""

@@ -38,12 +38,15 @@ class Job(NamedTuple):
     plugins : Plugins
     memory_limit, spill_dir
         Those of a call.
+    n_of_log : int or None
+        So many sources, the first ones, have rows of the log, and the others rows of truth. None: all.
     """
 
     plan: bytes
     plugins: Plugins
     memory_limit: int | None = None
     spill_dir: str | None = None
+    n_of_log: int | None = None
 
     def open_plan(self) -> DistributedPlan:
         self.plugins.load()
@@ -88,9 +91,12 @@ def columns_to_read(no_rows: Any, tasks: Sequence[PlannedTask]) -> list[str]:
 
 def read_source(job: Job, number: int, rows: Any, summary_only: bool = False) -> SourceState:
     """The state of a source; `rows` is anything that `evaluate` reads."""
-    state = job.open_plan().partial(number, 0, *job.memory, summary_only)
+    plan, table = job.open_plan(), "log"
+    state = plan.partial(number, 0, *job.memory, summary_only)
+    if job.n_of_log is not None and number >= job.n_of_log:
+        table, state.reads = "truth", number - job.n_of_log
     if len(rows):  # engines also have sources without rows, and then without types
-        state.update(rows)
+        state.update(rows, table)
     return state
 
 

@@ -39,7 +39,7 @@ def unit_hashes(part: PartState) -> Iterator[np.ndarray]:
     if exchange is None:
         exchange, name = part.group_exchange, UNIT
     if exchange is not None:
-        yield from (reader.load()[name] for reader in exchange.store.block_readers([name]))
+        yield from (columns[name] for columns in exchange.columns_of_log([name]))
 
 
 def count_units(part: PartState) -> UnitCounter:

@@ -7,9 +7,10 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
+from fastmetrics._core.columns.validation import check_option
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metrics
 from fastmetrics.engine.evaluation.evaluation import Evaluation, check_same_question, question_of_call
@@ -22,7 +23,7 @@ from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.plan.tasks import Task, name_task_in_errors
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report, resolve_part
-from fastmetrics.engine.scan.read_log import check_rows, make_memory_budget, update_state
+from fastmetrics.engine.scan.read_log import TABLES, check_rows, make_memory_budget, update_state, update_truth
 from fastmetrics.engine.scan.resolve import FinalStates, merge_slices
 
 if TYPE_CHECKING:
@@ -163,6 +164,11 @@ class Accumulator:
         casts to dates and timestamps, and texts beside times. Timestamps without a zone are then instants in UTC. By
         default those of a zone are in their own zone, and those without one are as they are written; those of Spark are
         in UTC.
+    truth_columns : dict of str and str, optional
+        The columns of the truth table by role, ``{"label": "rating", "group": "user", "item": "movie"}``: which items
+        of every group are relevant, with their grades. Rows of the log are joined with it by `group` and `item`, so
+        that metrics of ranked lists also know the items that the log does not show. Groups and items have the names of
+        the log by default, and without a label every item of the table is relevant. The table is `truth` of a run.
 
     Examples
     --------
@@ -174,20 +180,6 @@ class Accumulator:
     >>> whole.merge(fm.Accumulator.from_bytes(part.to_bytes())).result()["auc"]
     0.5
 
-    Texts are counted batch by batch, and not kept:
-
-    >>> state = fm.Accumulator("bleu")
-    >>> state.update({"hypothesis": ["the cat sat on the mat"], "reference": ["the cat sat on a mat"]})
-    >>> round(state.result()["bleu"], 2)
-    53.73
-
-    Of partitions, a state keeps the distinct pairs of labels and their counts:
-
-    >>> state = fm.Accumulator(["ari", "purity"])
-    >>> state.update({"label": ["a", "a", "b"], "cluster": [1, 1, 2]})
-    >>> state.update({"label": ["b", "a"], "cluster": [2, 2]})
-    >>> round(state.result()["ari"], 4), state.result()["purity"]
-    (0.1667, 0.8)
     """
 
     @answers_unknown
@@ -221,6 +213,7 @@ class Accumulator:
         roles: Mapping[str, ColumnName] | None = None,
         tasks: Mapping[str, Task] | None = None,
         time_zone: str | None = None,
+        truth_columns: Mapping[str, ColumnName] | None = None,
     ) -> None:
         question = question_of_call(Accumulator.__init__, locals())
         self.evaluation = question
@@ -249,6 +242,7 @@ class Accumulator:
     def update(
         self,
         batch: Log,
+        table: Literal["log", "truth"] = "log",
         *,
         filesystem: object = None,
         storage_options: Mapping[str, str] | None = None,
@@ -265,6 +259,9 @@ class Accumulator:
         batch : Arrow data, data frame, dict of arrays or path
             Anything that `evaluate` reads, with the columns named. Column types have to stay the same from batch to
             batch.
+        table : {"log", "truth"}
+            Whose rows they are: of the log, or of the truth table that the question has `truth_columns` of. Both may
+            come in any order.
         filesystem, storage_options, version, timestamp, format, format_options : optional
             How a batch of paths is read: as for `evaluate`.
         missing_columns : {"raise", "null"}
@@ -281,7 +278,9 @@ class Accumulator:
             More than 2**63 - 1 rows in all.
         """
         options = InputOptions.of_call(locals(), self.evaluation.time_zone)
-        update_state(self._state, batch, options, count_threads(self.n_threads))
+        check_option(table, "table", TABLES)
+        take_in = update_truth if table == "truth" else update_state
+        take_in(self._state, batch, options, count_threads(self.n_threads))
 
     def flush(self) -> None:
         """Move waiting rows to where they are kept. It is never needed: `result`, `save` and `to_bytes` do it."""

@@ -83,6 +83,8 @@ def compare(
     tasks: Mapping[str, Task] | None = None,
     margin: Mapping[str, float] | None = None,
     against: Log | None = None,
+    truth_columns: Mapping[str, ColumnName] | None = None,
+    truth: object | None = None,
 ) -> Comparison:
     """Which model is better on a log: differences of metrics with verdicts, intervals and p-values, paired by unit.
 
@@ -255,6 +257,17 @@ def compare(
         Another log, of which every value is compared with that of `data`: of yesterday, or of the other arm of an
         experiment. One score is enough. Units that are in both logs are paired, others are independent; `method` and
         `notes` say which. With `by`, the slices that both logs have are compared. Both are read in the same way.
+    truth_columns : dict of str and str, optional
+        The columns of the truth table by role, ``{"label": "rating", "group": "user", "item": "movie"}``: which items
+        of every group are relevant, with their grades. Rows of the log are joined with it by `group` and `item`, so
+        that metrics of ranked lists also know the items that the log does not show. Groups and items have the names of
+        the log by default, and without a label every item of the table is relevant. The table is `truth` of a run.
+    truth : path, table or frame, optional
+        The relevant items of every group, a second table beside the log: a row for each item, perhaps with its grade.
+        Anything that `data` may be. Its columns are `truth_columns`; without these, `label` is a column of this table,
+        and groups and items have the names that they have in the log. A list of the log gets the grades of its items, 0
+        for those that the table lacks; relevant items that it does not show count as not found. A group without a row
+        of the log has no list.
 
     Returns
     -------
@@ -310,7 +323,11 @@ def compare(
     how = input_options, planned, question.on_invalid, budget, threads, progress
     if logs is not None:
         check_two_logs(*logs, planned)
-    with scan_log(data, *how, by_unit=True, keeps_sample=True) if logs is None else scan_logs(logs, *how) as state:
+    with (
+        scan_log(data, *how, by_unit=True, keeps_sample=True, truth=truth)
+        if logs is None
+        else scan_logs(logs, *how, truth)
+    ) as state:
         for task, of_task in zip(planned, state.states, strict=True):
             with name_task_in_errors(task.name):
                 if logs is not None:

@@ -65,6 +65,8 @@ def evaluate(
     missing_columns: MissingColumns = "raise",
     time_zone: str | None = None,
     tasks: Mapping[str, Task] | None = None,
+    truth_columns: Mapping[str, ColumnName] | None = None,
+    truth: object | None = None,
 ) -> Report:
     """Evaluate a log: every metric, exactly, in one scan that reads only the columns it needs.
 
@@ -215,6 +217,17 @@ def evaluate(
     tasks : dict of str and Task, optional
         Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
         What a task does not name is that of the call. Every `Result` has the name of its `task`.
+    truth_columns : dict of str and str, optional
+        The columns of the truth table by role, ``{"label": "rating", "group": "user", "item": "movie"}``: which items
+        of every group are relevant, with their grades. Rows of the log are joined with it by `group` and `item`, so
+        that metrics of ranked lists also know the items that the log does not show. Groups and items have the names of
+        the log by default, and without a label every item of the table is relevant. The table is `truth` of a run.
+    truth : path, table or frame, optional
+        The relevant items of every group, a second table beside the log: a row for each item, perhaps with its grade.
+        Anything that `data` may be. Its columns are `truth_columns`; without these, `label` is a column of this table,
+        and groups and items have the names that they have in the log. A list of the log gets the grades of its items, 0
+        for those that the table lacks; relevant items that it does not show count as not found. A group without a row
+        of the log has no list.
 
     Returns
     -------
@@ -260,7 +273,8 @@ def evaluate(
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     by_unit = question.ci is not None and not plots
     resolved, bands = [], []
-    with scan_log(data, input_options, planned, question.on_invalid, budget, threads, progress, by_unit) as state:
+    how = planned, question.on_invalid, budget, threads, progress, by_unit
+    with scan_log(data, input_options, *how, truth=truth) as state:
         for number, (task, of_task) in enumerate(zip(planned, state.states, strict=True)):
             parts = []
             with name_task_in_errors(task.name):

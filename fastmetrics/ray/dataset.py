@@ -24,6 +24,7 @@ from fastmetrics.distributed.tasks import (
 )
 from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.evaluation.options.option import RAY, RAY_COMPARE
+from fastmetrics.engine.input.truth_rows import truth_tasks
 from fastmetrics.engine.plan.tasks import PlannedTask, Task
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedTask
@@ -66,6 +67,8 @@ def evaluate(
     tasks: Mapping[str, Task] | None = None,
     min_rows: int = 0,
     time_zone: str | None = None,
+    truth_columns: Mapping[str, ColumnName] | None = None,
+    truth: object | None = None,
 ) -> Report:
     """Evaluate a Dataset of Ray Data: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
 
@@ -186,6 +189,13 @@ def evaluate(
         casts to dates and timestamps, and texts beside times. Timestamps without a zone are then instants in UTC. By
         default those of a zone are in their own zone, and those without one are as they are written; those of Spark are
         in UTC.
+    truth_columns : dict of str and str, optional
+        The columns of the truth table by role, ``{"label": "rating", "group": "user", "item": "movie"}``: which items
+        of every group are relevant, with their grades. Rows of the log are joined with it by `group` and `item`, so
+        that metrics of ranked lists also know the items that the log does not show. Groups and items have the names of
+        the log by default, and without a label every item of the table is relevant. The table is `truth` of a run.
+    truth : table of the same engine, optional
+        The relevant items of every group, as for `fastmetrics.evaluate`: a second table of the kind of `data`.
 
     Returns
     -------
@@ -242,6 +252,8 @@ def compare(
     time_zone: str | None = None,
     tasks: Mapping[str, Task] | None = None,
     margin: Mapping[str, float] | None = None,
+    truth_columns: Mapping[str, ColumnName] | None = None,
+    truth: object | None = None,
 ) -> Comparison:
     """Compare models on a Dataset of Ray Data: the differences of `fastmetrics.compare`, to the same bits.
 
@@ -377,6 +389,13 @@ def compare(
     margin : dict of str and float, optional
         The least difference that matters, by metric: ``{"auc": 0.001, "logloss": 0.0005}``. A model is then better or
         worse only beyond the margin, and may be equal within it or not worse than it.
+    truth_columns : dict of str and str, optional
+        The columns of the truth table by role, ``{"label": "rating", "group": "user", "item": "movie"}``: which items
+        of every group are relevant, with their grades. Rows of the log are joined with it by `group` and `item`, so
+        that metrics of ranked lists also know the items that the log does not show. Groups and items have the names of
+        the log by default, and without a label every item of the table is relevant. The table is `truth` of a run.
+    truth : table of the same engine, optional
+        The relevant items of every group, as for `fastmetrics.evaluate`: a second table of the kind of `data`.
 
     Returns
     -------
@@ -401,12 +420,12 @@ def compare(
     return compare_with(run_tasks, RAY_COMPARE, compare, locals())
 
 
-def check_dataset(data: Any, entry_point: str) -> None:
+def check_dataset(data: Any, entry_point: str, argument: str = "data") -> None:
     """Check that there is a Dataset, and a version of Ray that has what is needed."""
     if type(data).__module__.partition(".")[0] != "ray" or not hasattr(data, "to_arrow_refs"):
         function = entry_point.removeprefix("ray.")
         raise TypeError(
-            f"data must be a Dataset of Ray Data; found {type(data).__name__}. For other data use "
+            f"{argument} must be a Dataset of Ray Data; found {type(data).__name__}. For other data use "
             f"fastmetrics.{function}"
         )
     check_version("ray", f"fastmetrics.{entry_point}")
@@ -416,13 +435,24 @@ def run_tasks(
     planned: Sequence[PlannedTask], question: Evaluation, arguments: Mapping[str, Any]
 ) -> list[ResolvedTask]:
     """Run all rounds; `arguments` are those of the entry point."""
-    dataset = arguments["data"]
-    schema = dataset.schema()
-    no_rows = {} if schema is None else dict(zip(schema.names, map(arrow_type, schema.types), strict=True))
-    columns = columns_to_read(pyarrow.schema(no_rows).empty_table(), planned)
+    truth = arguments["truth"]
+    of_truth = truth_tasks(planned, truth)
+    blocks = blocks_to_read(arguments["data"], planned)
     n_cpus = int(ray.cluster_resources().get("CPU", 1))
     plan, job = plan_job(planned, question, arguments, n_cpus, "Ray block {}", "ray.cloudpickle")
-    return plan.resolve(RayRunner(job, dataset.select_columns(columns).to_arrow_refs()).run(plan))
+    if of_truth:
+        check_dataset(truth, RAY, "truth")
+        job = job._replace(n_of_log=len(blocks))
+        blocks += blocks_to_read(truth, of_truth)
+    return plan.resolve(RayRunner(job, blocks).run(plan))
+
+
+def blocks_to_read(dataset: Any, tasks: Sequence[PlannedTask]) -> list[Any]:
+    """References to the blocks, with the columns that tasks read."""
+    schema = dataset.schema()
+    no_rows = {} if schema is None else dict(zip(schema.names, map(arrow_type, schema.types), strict=True))
+    columns = columns_to_read(pyarrow.schema(no_rows).empty_table(), tasks)
+    return list(dataset.select_columns(columns).to_arrow_refs())
 
 
 def arrow_type(found: Any) -> Any:

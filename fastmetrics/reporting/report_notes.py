@@ -26,7 +26,8 @@ NO_REASON = "no reason is known"
 # The keys of a coverage that functions here put into words, and one that users need not know.
 WORDED_KEYS = {
     "rows", "groups", "groups_used", "groups_left_out", "groups_without_relevant", "rows_left_out", "rows_clipped",
-    "undefined_replicates", "interval", "float_keys", "sum_distance", "unit_buckets",
+    "undefined_replicates", "interval", "float_keys", "sum_distance", "unit_buckets", "truth_rows",
+    "truth_rows_left_out", "truth_rows_dropped",
 }  # fmt: skip
 NO_INTERVAL = (math.nan, math.nan)
 
@@ -289,5 +290,9 @@ def left_out_texts(coverage: Mapping[str, Any]) -> Iterator[str]:
             yield f"{counted(rows, 'row')} left out, {reason}"
     if coverage.get("groups_without_relevant") and not groups_left_out:
         yield f"{counted(coverage['groups_without_relevant'], 'group')} without a relevant row"
+    if coverage.get("truth_rows_left_out"):
+        yield f"{counted(coverage['truth_rows_left_out'], 'row')} of truth left out, the log has no row of their groups"
+    if coverage.get("truth_rows_dropped"):
+        yield f"{counted(coverage['truth_rows_dropped'], 'row')} of truth dropped"
     if coverage.get("rows_clipped"):
         yield f"{counted(coverage['rows_clipped'], 'row')} clipped"

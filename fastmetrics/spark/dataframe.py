@@ -59,6 +59,8 @@ def evaluate(
     tasks: Mapping[str, Task] | None = None,
     min_rows: int = 0,
     time_zone: str | None = None,
+    truth_columns: Mapping[str, ColumnName] | None = None,
+    truth: object | None = None,
 ) -> Report:
     """Evaluate a Spark DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
 
@@ -182,6 +184,13 @@ def evaluate(
         casts to dates and timestamps, and texts beside times. Timestamps without a zone are then instants in UTC. By
         default those of a zone are in their own zone, and those without one are as they are written; those of Spark are
         in UTC.
+    truth_columns : dict of str and str, optional
+        The columns of the truth table by role, ``{"label": "rating", "group": "user", "item": "movie"}``: which items
+        of every group are relevant, with their grades. Rows of the log are joined with it by `group` and `item`, so
+        that metrics of ranked lists also know the items that the log does not show. Groups and items have the names of
+        the log by default, and without a label every item of the table is relevant. The table is `truth` of a run.
+    truth : table of the same engine, optional
+        The relevant items of every group, as for `fastmetrics.evaluate`: a second table of the kind of `data`.
 
     Returns
     -------
@@ -239,6 +248,8 @@ def compare(
     time_zone: str | None = None,
     tasks: Mapping[str, Task] | None = None,
     margin: Mapping[str, float] | None = None,
+    truth_columns: Mapping[str, ColumnName] | None = None,
+    truth: object | None = None,
 ) -> Comparison:
     """Compare models on a Spark DataFrame: the same differences, to the same bits, as `fastmetrics.compare` finds.
 
@@ -374,6 +385,13 @@ def compare(
     margin : dict of str and float, optional
         The least difference that matters, by metric: ``{"auc": 0.001, "logloss": 0.0005}``. A model is then better or
         worse only beyond the margin, and may be equal within it or not worse than it.
+    truth_columns : dict of str and str, optional
+        The columns of the truth table by role, ``{"label": "rating", "group": "user", "item": "movie"}``: which items
+        of every group are relevant, with their grades. Rows of the log are joined with it by `group` and `item`, so
+        that metrics of ranked lists also know the items that the log does not show. Groups and items have the names of
+        the log by default, and without a label every item of the table is relevant. The table is `truth` of a run.
+    truth : table of the same engine, optional
+        The relevant items of every group, as for `fastmetrics.evaluate`: a second table of the kind of `data`.
 
     Returns
     -------
@@ -399,12 +417,13 @@ def compare(
     return compare_with(run_tasks, SPARK_COMPARE, compare, locals())
 
 
-def check_frame(data: Any, entry_point: str) -> None:
+def check_frame(data: Any, entry_point: str, argument: str = "data") -> None:
     """Check that there is a DataFrame, and a version of Spark that has what is needed."""
     if not hasattr(data, "mapInArrow") or not hasattr(data, "repartitionByRange"):
         function = entry_point.removeprefix("spark.")
         raise TypeError(
-            f"data must be a Spark DataFrame; found {type(data).__name__}. For other data use fastmetrics.{function}"
+            f"{argument} must be a Spark DataFrame; found {type(data).__name__}. For other data use "
+            f"fastmetrics.{function}"
         )
     check_version("pyspark", f"fastmetrics.{entry_point}")
 
@@ -416,4 +435,7 @@ def run_tasks(
     plugins = pack_plugins([metric for task in planned for metric in task.plan.metrics], "pyspark.cloudpickle")
     limit = parse_size(arguments["memory_limit"], "memory_limit")
     settings = PassSettings(question, limit, arguments["spill_dir"], arguments["n_partitions"], plugins)
-    return SparkRun(arguments["data"], planned, settings).resolve()
+    truth = arguments["truth"]
+    if truth is not None:
+        check_frame(truth, SPARK, "truth")
+    return SparkRun(arguments["data"], planned, settings, truth).resolve()

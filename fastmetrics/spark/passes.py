@@ -18,6 +18,7 @@ from fastmetrics.distributed.plugins import Plugins
 from fastmetrics.distributed.runner import Runner
 from fastmetrics.distributed.tasks import Job
 from fastmetrics.engine.evaluation.evaluation import Evaluation
+from fastmetrics.engine.input.truth_rows import truth_tasks
 from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.scan.final_report import ResolvedTask
 from fastmetrics.spark.expressions import translated_errors
@@ -51,8 +52,10 @@ class PassSettings(NamedTuple):
 class SparkRun:
     """All passes over a DataFrame for the tasks of a call."""
 
-    def __init__(self, df: Any, tasks: Sequence[PlannedTask], settings: PassSettings) -> None:
+    def __init__(self, df: Any, tasks: Sequence[PlannedTask], settings: PassSettings, truth: Any = None) -> None:
         self.frame = SharedFrame(df, tasks, settings.question.time_zone)
+        of_truth = truth_tasks(tasks, truth)
+        self.truth = SharedFrame(truth, of_truth, settings.question.time_zone) if of_truth else None
         self.tasks = tasks
         self.settings = settings
 
@@ -78,30 +81,41 @@ class SparkRun:
         settings = self.settings
         to_send = self.new_plan(unfiltered_tasks(self.tasks, own))
         job = Job(settings.plugins.dumps(to_send), settings.plugins, settings.memory_limit, settings.spill_dir)
-        return SparkRunner(job, own, settings, plan.n_rounds)
+        truth = None if self.truth is None else self.truth.open_pass()
+        return SparkRunner(job, own, truth, settings, plan.n_rounds)
 
 
 class SparkRunner(Runner):
-    """The steps as functions over the partitions of a pass."""
+    """The steps as functions over the partitions of a pass, and of one over the truth table."""
 
-    def __init__(self, job: Job, own: FramePass, settings: PassSettings, n_rounds: int) -> None:
-        self.job, self.own, self.settings, self.n_rounds = job, own, settings, n_rounds
+    def __init__(
+        self, job: Job, own: FramePass, truth: FramePass | None, settings: PassSettings, n_rounds: int
+    ) -> None:
+        self.job, self.own, self.truth, self.settings, self.n_rounds = job, own, truth, settings, n_rounds
         self.pieces: Any = None
         self.cut_by = Decision()
 
     def summarize_sources(self, decision: Decision) -> list[bytes]:
-        return collect(self.own.rows, partial(summarize_rows, self.job, self.own.positions, decision))
+        return collect(self.map_rows(summarize_rows, decision, SUMMARY_SCHEMA))
 
     def move_pieces(self, decision: Decision) -> None:
         self.cut_by = decision
-        with ignored_pandas_warning():
-            cut = partial(cut_rows, self.job, self.own.positions, decision)
-            self.pieces = self.settings.shuffle(self.own.rows.mapInArrow(cut, PIECE_SCHEMA))
-            if self.n_rounds > decision.round:
-                self.pieces = self.pieces.persist()
+        self.pieces = self.settings.shuffle(self.map_rows(cut_rows, decision, PIECE_SCHEMA))
+        if self.n_rounds > decision.round:
+            self.pieces = self.pieces.persist()
 
     def summarize_targets(self, decision: Decision) -> list[bytes]:
-        return collect(self.pieces, partial(summarize_targets, self.job, self.cut_by, decision))
+        step = partial(summarize_targets, self.job, self.cut_by, decision)
+        return collect(map_in_arrow(self.pieces, step, SUMMARY_SCHEMA))
+
+    def map_rows(self, step: Callable[..., Iterator[Any]], decision: Decision, schema: str) -> Any:
+        """What a step makes of the partitions: those of the log, then those of the truth table."""
+        own, truth = self.own, self.truth
+        found = map_in_arrow(own.rows, partial(step, self.job, own.positions, "log", decision), schema)
+        if truth is None:
+            return found
+        of_truth = partial(step, self.job, truth.positions, "truth", decision)
+        return found.union(map_in_arrow(truth.rows, of_truth, schema))
 
     def close(self) -> None:
         """Release the pieces."""
@@ -118,10 +132,16 @@ def unfiltered_tasks(tasks: Sequence[PlannedTask], own: FramePass) -> list[Plann
     ]  # fmt: skip
 
 
-def collect(rows: Any, step: Callable[[Iterator[Any]], Iterator[Any]]) -> list[bytes]:
+def map_in_arrow(rows: Any, step: Callable[[Iterator[Any]], Iterator[Any]], schema: str) -> Any:
+    """What a step makes of every partition."""
+    with ignored_pandas_warning():
+        return rows.mapInArrow(step, schema)
+
+
+def collect(summaries: Any) -> list[bytes]:
     """The summaries of all partitions."""
     with ignored_pandas_warning():
-        found: list[bytes] = rows.mapInArrow(step, SUMMARY_SCHEMA).toArrow()["payload"].to_pylist()
+        found: list[bytes] = summaries.toArrow()["payload"].to_pylist()
     return found
 
 

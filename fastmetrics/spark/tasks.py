@@ -21,8 +21,10 @@ PIECE_SCHEMA = ", ".join([*(f"{name} long" for name in NUMBERS), SUMMARY_SCHEMA]
 Places = Sequence[Mapping[str, int]]  # of every task, its columns by name: their places in the batches
 
 
-def read_rows(job: Job, places: Places, batches: Iterable[Any], summary_only: bool = False) -> SourceState:
-    """The state of the rows of a partition."""
+def read_rows(
+    job: Job, places: Places, table: str, batches: Iterable[Any], summary_only: bool = False
+) -> SourceState:
+    """The state of the rows of a partition of the log or of truth, which have different numbers."""
     from pyspark import TaskContext
 
     plan, context = job.open_plan(), TaskContext.get()
@@ -30,7 +32,7 @@ def read_rows(job: Job, places: Places, batches: Iterable[Any], summary_only: bo
     state = plan.partial(source, attempt, *job.memory, summary_only)
     has_long_values = any(part.plan.has_long_values for _, part in plan.parts())
     batches = resize_batches(batches, TEXT_BATCH_ROWS if has_long_values else BATCH_ROWS)
-    state.add_batches([select(batch, of_task) for of_task in places] for batch in batches)
+    state.add_batches(([select(batch, of_task) for of_task in places] for batch in batches), table)
     return state
 
 
@@ -39,16 +41,18 @@ def select(batch: Any, places: Mapping[str, int]) -> Any:
     return pyarrow.RecordBatch.from_arrays([batch.column(place) for place in places.values()], names=list(places))
 
 
-def summarize_rows(job: Job, places: Places, decision: Decision, batches: Iterator[Any]) -> Iterator[Any]:
+def summarize_rows(
+    job: Job, places: Places, table: str, decision: Decision, batches: Iterator[Any]
+) -> Iterator[Any]:
     """The rows of a partition in; its summary out."""
-    state = read_rows(job, places, batches, summary_only=True)
+    state = read_rows(job, places, table, batches, summary_only=True)
     yield summary_batch(state.summary(decision))
     state.close()
 
 
-def cut_rows(job: Job, places: Places, decision: Decision, batches: Iterator[Any]) -> Iterator[Any]:
+def cut_rows(job: Job, places: Places, table: str, decision: Decision, batches: Iterator[Any]) -> Iterator[Any]:
     """The rows of a partition in; their pieces for all targets out."""
-    state = read_rows(job, places, batches)
+    state = read_rows(job, places, table, batches)
     yield from state.pieces(decision)
     state.close()
 

@@ -26,7 +26,7 @@ EVERYWHERE = {
     "metrics": "measures scorers scoring",
     "pos_label": "positive_label positive_class",
     "relevance_level": "rel_level min_relevance relevance_threshold",
-    "y_true": "y_labels y_label truth",
+    "y_true": "y_labels y_label",
     "y_score": "y_scores",
     "y_pred": "y_preds preds",
     "y_proba": "y_prob y_probs y_probas proba probas",
@@ -52,7 +52,7 @@ EVERYWHERE = {
 # Functions over arrays have several values of a role; questions about logs name its column.
 OF_ARRAYS = {
     "sample_weight": "weight weights", "groups": "group group_id", "items": "item item_ids",
-    "y_score": "score scores", "y_pred": "prediction predictions", "y_true": "label",
+    "y_score": "score scores", "y_pred": "prediction predictions", "y_true": "label truth",
 }  # fmt: skip
 OF_LOGS = {
     "weight": "weights sample_weight", "group": "groups", "item": "items", "label": "labels y_true",

@@ -15,6 +15,8 @@ import fastmetrics as fm
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics.distributed import processes
 from support.cases import assert_raises
+from support.ranking.truth_tables import COLUMNS as LISTS
+from support.ranking.truth_tables import METRICS, TRUTH, random_tables
 
 ROWS = 3000
 QUESTION = fm.Evaluation(
@@ -135,3 +137,13 @@ def test_wrong_arguments(log, tmp_path):
     assert_raises(ValueError, "n_processes must be", processes.evaluate, [{}], QUESTION, n_processes=0)
     curves = fm.Evaluation("auc", label="click", score="pctr", curves=True)
     assert_raises(ValueError, "curves=True", processes.evaluate, [{}], curves)
+
+
+def test_lists_that_are_joined_with_truth(tmp_path):
+    shown, truth = random_tables(5)
+    pa.parquet.write_table(truth, tmp_path / "truth.parquet")
+    question = fm.Evaluation(METRICS, truth_columns=TRUTH, by="country", ci=0.9, **LISTS)
+    expected = question.run(shown, truth=truth)
+    found = processes.evaluate([shown[:90], shown[90:]], question, n_processes=2, truth=tmp_path / "truth.parquet")
+    assert found == expected
+    assert_raises(ValueError, "truth is missing", processes.evaluate, [shown], question)

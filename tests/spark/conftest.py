@@ -16,6 +16,11 @@ def steps(monkeypatch):
     """The steps whose summaries were collected, in order: one for each round."""
     from fastmetrics.spark import passes
 
-    found, collect = [], passes.collect
-    monkeypatch.setattr(passes, "collect", lambda rows, step: found.append(step.func.__name__) or collect(rows, step))
+    found, map_in_arrow = [], passes.map_in_arrow
+
+    def record(rows, step, schema):
+        found.extend([step.func.__name__] if schema == passes.SUMMARY_SCHEMA else [])
+        return map_in_arrow(rows, step, schema)
+
+    monkeypatch.setattr(passes, "map_in_arrow", record)
     return found

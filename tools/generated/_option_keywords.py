@@ -61,6 +61,7 @@ ANNOTATIONS = {
     kinds.MODELS: f"{SEVERAL} | Sequence[Sequence[ColumnName]]",
     kinds.SLICES: f"{SEVERAL} | Sequence[Sequence[ColumnName]]",
     kinds.ROLES: "Mapping[str, ColumnName] | None",
+    kinds.TRUTH: "Mapping[str, ColumnName | Sequence[ColumnName]] | None",
     kinds.MARGINS: "Mapping[str, float] | None",
     kinds.FILTER: "object",
     kinds.TASKS: "Mapping[str, Task] | None",

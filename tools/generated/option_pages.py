@@ -25,6 +25,11 @@ TYPES: dict[str, dict[str, Any]] = {
     kinds.MODELS: {"anyOf": [NAME, {"type": "array", "items": {"anyOf": [NAME, NAMES]}, "minItems": 1}]},
     kinds.SLICES: {"anyOf": [NAME, NAMES, {"type": "array", "items": {"type": "array", "items": NAME}}]},
     kinds.ROLES: {"type": "object", "additionalProperties": NAME},
+    kinds.TRUTH: {
+        "type": "object",
+        "properties": {"label": NAME, "group": {"anyOf": [NAME, NAMES]}, "item": NAME},
+        "additionalProperties": False,
+    },
     kinds.MARGINS: {"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 0}},
     kinds.FILTER: NAME,
     kinds.ZONE: NAME,

@@ -57,7 +57,7 @@ class GroupReduction(NamedTuple):
     `sets`: also for every slice of these sets. `make_accumulators(statistics)` returns an object with the methods of
     `GroupAccumulators`, which receives the tables. `key_texts` are the texts behind numbers in columns of keys, for
     tables that have these columns. `all_rows`: also for all rows together. `lists_all`: groups of one class are listed,
-    also where no statistic needs them.
+    also where no statistic needs them. `has_truth`: rows of a truth table stand beside those of the log.
     """
 
     statistics: Sequence[GroupedStatistic]
@@ -67,6 +67,13 @@ class GroupReduction(NamedTuple):
     key_texts: Any = None
     all_rows: bool = True
     lists_all: bool = False
+    has_truth: bool = False
+
+    @property
+    def table(self) -> Any:
+        """The class of the tables."""
+        table = self.statistics[0].table
+        return table.of_truth if self.has_truth else table
 
     @property
     def passes(self) -> tuple[SliceSet | None, ...]:
@@ -86,18 +93,18 @@ class GroupReduction(NamedTuple):
     @property
     def working_bytes_per_row(self) -> int:
         """Working memory for a row of a partition."""
-        return int(self.statistics[0].table.ROW_BYTES)
+        return int(self.table.ROW_BYTES)
 
     @property
     def values_per_group(self) -> int:
         """Values that a table has for each group."""
-        return len(self.outputs) * int(self.statistics[0].table.values_per_output(self.measured))
+        return len(self.outputs) * int(self.table.values_per_output(self.measured))
 
     def make_tables(
         self, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch
     ) -> GroupTables | SlicedTables:
         """A thread's maker of the tables that all statistics read."""
-        tables: GroupTables | SlicedTables = self.statistics[0].table(
+        tables: GroupTables | SlicedTables = self.table(
             self.measured, layout, chunks, self.outputs, scratch, self.key_texts, self.only_pairs
         )
         return tables
@@ -161,6 +168,7 @@ def reduce_groups(
     Any thread may call `advance(n)` when n more rows are done.
     """
     store = exchange.store
+    reduction = reduction._replace(has_truth=exchange.has_truth)
     accumulators: GroupAccumulators = reduction.make_accumulators(reduction.statistics)
     accumulators.budget = store.budget
     advance = advance or (lambda rows: None)
@@ -408,7 +416,7 @@ def reduce_large_partition(
         bits = min(MAX_BITS, exchange.bits + MAX_PARTITION_BITS)
         first = (exchange.first + start) << (bits - exchange.bits)
         last = (exchange.first + start + 1) << (bits - exchange.bits)
-    others = HashExchange(exchange.key_dtype, bits, exchange.budget, first, last, by_key=True)
+    others = HashExchange(exchange.key_dtype, bits, exchange.budget, first, last, True, exchange.has_truth)
     large_group = BlockStore(1, exchange.budget)
     try:
         split_off_large_group(exchange, start, large_key, others, large_group)
@@ -419,7 +427,7 @@ def reduce_large_partition(
             for own in reduction.passes:
                 if own is not None and own.number_rows is not None:
                     large_group.compute_column(SLICE, own.names, own.number)
-                tables = reduction.statistics[0].table.of_large_group(
+                tables = reduction.table.of_large_group(
                     reduction.measured, large_group, keys, reduction.outputs, own is not None, n_threads,
                     reduction.key_texts,
                 )  # fmt: skip

@@ -75,7 +75,8 @@ class HashExchange:
 
     The number of a partition is the first `bits` bits of the hash, minus `first`. `last` is the first number beyond
     the partitions; 0 means all. `by_key`: of a hash of the whole key that depends on the seeds of the process, which
-    separates keys that were prepared to fill one partition.
+    separates keys that were prepared to fill one partition. `has_truth`: rows of a truth table, which have NaN in place
+    of scores, stand beside those of the log.
     """
 
     def __init__(
@@ -86,8 +87,10 @@ class HashExchange:
         first: int = 0,
         last: int = 0,
         by_key: bool = False,
+        has_truth: bool = False,
     ) -> None:
         self.bits = bits
+        self.has_truth = has_truth
         self.by_key = by_key
         self.first = first
         self.key_dtype = key_dtype
@@ -101,7 +104,22 @@ class HashExchange:
 
     def empty(self, budget: MemoryBudget | None) -> HashExchange:
         """An exchange for the same keys without rows."""
-        return HashExchange(self.key_dtype, self.bits, budget)
+        return HashExchange(self.key_dtype, self.bits, budget, has_truth=self.has_truth)
+
+    def columns_of_log(self, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
+        """Columns of the rows of the log, block by block."""
+        for reader in self.store.block_readers(self.names_of_log(names)):
+            yield self.rows_of_log(reader.load())
+
+    def names_of_log(self, names: Sequence[str]) -> list[str]:
+        """The columns to load, of which `rows_of_log` leaves out the rows of a truth table."""
+        return [*names, score_name(0)] if self.has_truth else list(names)
+
+    def rows_of_log(self, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        if not self.has_truth:
+            return columns
+        is_of_log = ~np.isnan(columns[score_name(0)])
+        return {name: column[is_of_log] for name, column in columns.items()}
 
     def add(
         self,
@@ -202,6 +220,11 @@ class GroupLayout:
 
     def column(self, name: str) -> ColumnBlocks:
         return ColumnBlocks([block.columns[name] for block in self.blocks])
+
+    def partition_column(self, name: str, partition: int) -> np.ndarray:
+        """A column of the rows of a partition, in the order of blocks."""
+        parts = [own.columns[name][own.offsets[partition] : own.offsets[partition + 1]] for own in self.blocks]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     @cached_property
     def key_columns(self) -> tuple[ColumnBlocks, ColumnBlocks | None, ColumnBlocks | None]:

@@ -123,6 +123,13 @@ class KeyTexts:
         numbers = self.number(TextKeys(data, offsets))
         check_state((numbers == np.arange(numbers.shape[0])).all(), "a text of the keys is there twice")
 
+    def value(self, number: int) -> int | str:
+        """The key behind a number."""
+        if self.kind != TEXTS:
+            return number
+        data, offsets = self.codes.texts()
+        return bytes(data[offsets[number] : offsets[number + 1]]).decode()
+
     def rank(self) -> RankedTexts | None:
         """The texts by rank, after all rows; None if keys are no texts."""
         if self.kind != TEXTS:

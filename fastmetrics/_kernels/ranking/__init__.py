@@ -9,7 +9,8 @@ lists or on threads, and the values of the rows of a list to running sums. `rank
 
 Groups. `grouped_auc.pyx` counts the pairs won inside every group; GAUC is a ratio of exact sums over groups.
 
-Runs and qrels. `run_qrels_join.pyx` joins two tables by query and item; `run_qrels_dicts.pyx` joins dicts of dicts.
+Runs and qrels. `run_qrels_join.pyx` joins two tables by query and item, and a log with its truth table inside the
+partitions of a hash exchange; `run_qrels_dicts.pyx` joins dicts of dicts.
 
 Labels. `label_ranking.pyx` (with `label_rank_counts.h`) ranks the labels of every row of a matrix.
 

@@ -31,7 +31,7 @@ cdef enum:
     TIED_PAIRS = 4            # pairs of a positive and another row of the list that tie
     PAIRS = 5                 # pairs of a positive and another row
     MISSING = 6               # judged items that were not retrieved, whatever their grade
-    NEGATIVE = 7              # not used
+    TRUTH_ROWS = 7            # rows of a truth table; truth_lists.py writes them
 
 
 cdef struct MeasurePlan:
@@ -175,3 +175,4 @@ cdef inline void count_list(const RankedList* ranked, Py_ssize_t n_missing, int6
     counts[TIED_PAIRS] = ranked.tied_pairs
     counts[PAIRS] = ranked.n_positives * (ranked.n_rows - 1)
     counts[MISSING] = n_missing
+    counts[TRUTH_ROWS] = 0

@@ -45,6 +45,16 @@ def close_gaps(
     offsets: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> None: ...
+def join_truth(
+    groups: Any,
+    lists: Any,
+    items: NDArray[np.int64],
+    is_truth: Any,
+    grades: NDArray[np.float64],
+    n_groups: int,
+    n_lists: int,
+    unjudged: float,
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]: ...
 
 class NumberedTexts:
     numbers: Any

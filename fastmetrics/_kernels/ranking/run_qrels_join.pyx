@@ -13,17 +13,19 @@ mean equal keys: texts are compared by their bytes, integers as integers. A tabl
 keys and never fills. One table has less than 2**32 - 1 keys.
 
 Text i is data[starts[i]:stops[i]], UTF-8. Chunks start..stop of rows or lists are independent.
+Below, rows of a log are joined with those of a truth table in the same way, inside the groups of a partition.
 """
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from fastmetrics._kernels.columns.byte_spans cimport same_text
+from fastmetrics._kernels.columns.column_blocks cimport memory_of
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets, need_range
-from fastmetrics._kernels.numeric.table_hash cimport table_hash, table_hash_bytes, use_table_seeds
+from fastmetrics._kernels.numeric.table_hash cimport table_hash, table_hash_bytes, table_hash_pair, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
@@ -545,3 +547,154 @@ def close_gaps(
             n = offsets[i + 1] - offsets[i]
             for k in range(n):
                 out[offsets[i] + k] = values[starts[i] + k]
+
+
+# ------------------------------------------------------------------------------------------------- log and truth
+
+cdef inline Py_ssize_t find_slot(
+    const uint32_t* table, uint64_t mask, const uint32_t* first, const int64_t* items, uint32_t number, int64_t item
+) noexcept nogil:
+    """The slot of the row with these numbers, or the free slot where it belongs."""
+    cdef uint64_t slot = table_hash_pair(<uint64_t>item, number) & mask
+    while table[slot] and not (first[table[slot] - 1] == number and items[table[slot] - 1] == item):
+        slot = (slot + 1) & mask
+    return <Py_ssize_t>slot
+
+
+cdef struct Join:
+    Py_ssize_t n_rows
+    uint64_t mask
+    const uint32_t* groups        # of every row
+    const uint32_t* lists
+    const int64_t* items
+    const uint8_t* is_truth
+    const double* grades
+    uint32_t* judged              # the table of the truth
+    uint32_t* shown               # the table of the log
+
+
+cdef Py_ssize_t fill_tables(Join* join, int64_t* truth_counts, int64_t* row_counts) noexcept nogil:
+    """Fill both tables, and count rows by group and by list. Returns the first row that is there twice, or -1."""
+    cdef Py_ssize_t row, slot
+    memset(join.judged, 0, 2 * (join.mask + 1) * sizeof(uint32_t))
+    for row in range(join.n_rows):
+        if join.is_truth[row]:
+            slot = find_slot(join.judged, join.mask, join.groups, join.items, join.groups[row], join.items[row])
+            if join.judged[slot]:
+                return row
+            join.judged[slot] = <uint32_t>(row + 1)
+            truth_counts[join.groups[row]] += 1
+        else:
+            slot = find_slot(join.shown, join.mask, join.lists, join.items, join.lists[row], join.items[row])
+            if join.shown[slot]:
+                return row
+            join.shown[slot] = <uint32_t>(row + 1)
+            row_counts[join.lists[row]] += 1
+    return -1
+
+
+cdef void grade_rows(
+    Join* join, double unjudged, int64_t* cursors, int64_t* order, double* grades, int64_t* truth_cursors,
+    int64_t* truth_rows
+) noexcept nogil:
+    """Bring the log's rows of every list together, with their grades, and the truth's rows of every group."""
+    cdef Py_ssize_t row, slot, place
+    for row in range(join.n_rows):
+        if join.is_truth[row]:
+            truth_rows[truth_cursors[join.groups[row]]] = row
+            truth_cursors[join.groups[row]] += 1
+        else:
+            place = cursors[join.lists[row]]
+            cursors[join.lists[row]] += 1
+            slot = find_slot(join.judged, join.mask, join.groups, join.items, join.groups[row], join.items[row])
+            order[place] = row
+            grades[place] = join.grades[<Py_ssize_t>join.judged[slot] - 1] if join.judged[slot] else unjudged
+
+
+cdef int64_t find_unretrieved(
+    Join* join, uint32_t list_number, const int64_t* truth_rows, int64_t n_rows, double* out
+) noexcept nogil:
+    """Write the grades of those of a group's items that a list does not show; return their number."""
+    cdef int64_t i
+    cdef int64_t n = 0
+    for i in range(n_rows):
+        if not join.shown[find_slot(
+                join.shown, join.mask, join.lists, join.items, list_number, join.items[truth_rows[i]])]:
+            out[n] = join.grades[truth_rows[i]]
+            n += 1
+    return n
+
+
+cdef object starts_of(object counts):
+    """Where segments of these lengths start, and the end of the last one."""
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    return starts
+
+
+def join_truth(
+    groups, lists, const int64_t[::1] items, is_truth, const double[::1] grades, Py_ssize_t n_groups,
+    Py_ssize_t n_lists, double unjudged
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(twice, kept, order, truth_rows, offsets, grades, unretrieved, unretrieved_offsets), see below.
+
+    Rows have a group below n_groups and a list below n_lists; all rows of a list are of one group. `kept` are the lists
+    with a row of the log, in order. The rows order[offsets[i]..offsets[i + 1]] are those of list kept[i], in their
+    order, with their grades; a row that the truth lacks has the grade `unjudged`. The grades
+    unretrieved[unretrieved_offsets[i]..unretrieved_offsets[i + 1]] are those of the items of its group that it lacks;
+    all its items of the truth are truth_rows[i].
+
+    `twice` is -1, or the first row whose item an earlier row of its table has in the same group or list; then no other
+    result is valid. There are 1 to 2**29 - 1 rows.
+    """
+    cdef Join join
+    cdef Py_ssize_t i, twice
+    cdef Py_ssize_t n = items.shape[0]
+    cdef Py_ssize_t size = 64
+    cdef int64_t n_unretrieved = 0
+    while size < 2 * n:
+        size *= 2
+    # What is checked is what is used: numbers that say where to read and to write are copied.
+    numbers, marks, tables = np.array([groups, lists], np.uint32), np.array(is_truth, "u1"), np.empty(2 * size, "u4")
+    need_length(b"rows", 0 if n >= 1 << 29 else n, 1)
+    need_length(b"grades", grades.shape[0], n)
+    join.n_rows, join.mask, join.groups = n, <uint64_t>(size - 1), <uint32_t*>memory_of(numbers, 2 * n, 4)
+    join.lists = join.groups + n
+    join.items, join.grades = &items[0], &grades[0]
+    join.is_truth = <uint8_t*>memory_of(marks, n, 1)
+    join.judged = <uint32_t*>memory_of(tables, 2 * size, 4)
+    join.shown = join.judged + size
+    need_below(b"groups", join.groups, n, n_groups)
+    need_below(b"lists", join.lists, n, n_lists)
+    truth_counts, row_counts = np.zeros(n_groups, np.int64), np.zeros(n_lists, np.int64)
+    cdef int64_t* truth_cursors = <int64_t*>memory_of(truth_counts, n_groups, 8)
+    cdef int64_t* cursors = <int64_t*>memory_of(row_counts, n_lists, 8)
+    with nogil:
+        twice = fill_tables(&join, truth_cursors, cursors)
+    kept = np.flatnonzero(row_counts)
+    group_of_list = np.zeros(n_lists, np.int64)
+    group_of_list[numbers[1]] = numbers[0]
+    list_groups = group_of_list[kept]
+    of_kept = truth_counts[list_groups]
+    offsets, starts, truth_starts = starts_of(row_counts[kept]), starts_of(row_counts), starts_of(truth_counts)
+    order, truth_rows, first_rows = np.empty(n, np.int64), np.empty(n, np.int64), truth_starts[list_groups]
+    graded, unretrieved, ends = np.empty(n), np.empty(int(of_kept.sum())), np.zeros(len(kept) + 1, np.int64)
+    cdef Py_ssize_t n_kept = kept.shape[0]
+    cdef int64_t* first = <int64_t*>memory_of(first_rows, n_kept, 8)
+    cdef int64_t* lengths = <int64_t*>memory_of(of_kept, n_kept, 8)
+    cdef int64_t* kept_lists = <int64_t*>memory_of(kept, n_kept, 8)
+    cdef int64_t* rows = <int64_t*>memory_of(truth_rows, n, 8)
+    cdef int64_t* order_out = <int64_t*>memory_of(order, n, 8)
+    cdef int64_t* ends_out = <int64_t*>memory_of(ends, n_kept + 1, 8)
+    cdef double* grades_out = <double*>memory_of(graded, n, 8)
+    cdef double* unretrieved_out = <double*>memory_of(unretrieved, 0, 8)
+    cursors = <int64_t*>memory_of(starts, n_lists, 8)
+    truth_cursors = <int64_t*>memory_of(truth_starts, n_groups, 8)
+    with nogil:
+        if twice < 0:
+            grade_rows(&join, unjudged, cursors, order_out, grades_out, truth_cursors, rows)
+            for i in range(n_kept):
+                n_unretrieved += find_unretrieved(
+                    &join, <uint32_t>kept_lists[i], rows + first[i], lengths[i], unretrieved_out + n_unretrieved)
+                ends_out[i + 1] = n_unretrieved
+    return twice, kept, order[: offsets[-1]], of_kept, offsets, graded[: offsets[-1]], unretrieved[:n_unretrieved], ends

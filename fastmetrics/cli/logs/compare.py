@@ -140,7 +140,7 @@ def compare(
     if not log.tasks:
         n_scores = 2 if baseline != REST and not against else 1
         columns_of_log = partial(show_columns, "compare", paths, arguments, n_scores)
-        check_columns(names, log.label, columns, baseline, model_role, columns_of_log, n_scores)
+        check_columns(names, log.labels, columns, baseline, model_role, columns_of_log, n_scores)
     level = read_level(ci)
     reject_unused_options(context, log)
     check_gates(gates, list((read_tasks(log.tasks) or {}).values()), model_role)

@@ -86,7 +86,7 @@ def evaluate(
     gates = [read_value_gate(text, model_roles[0]) for text in fail_if or ()]
     names = evaluated_metrics(log.metric_text, gates, grouped=log.group is not None, model_roles=model_roles)
     if not log.tasks:
-        missing = find_missing(names, log.label, log.score, log.prediction, models)
+        missing = find_missing(names, log.labels, log.score, log.prediction, models)
         if missing is not None:
             columns = show_columns("evaluate", paths, arguments, 1)
             raise typer.BadParameter(f"name the column{columns}", param_hint=f"--{missing}")

@@ -96,7 +96,20 @@ class LogOptions(NamedTuple):
                 self.decimal_point, self.encoding,
             ),
             **self.more,
+            "truth_columns": self.truth_columns,
         }
+
+    @property
+    def truth_columns(self) -> Mapping[str, Any] | None:
+        """The columns of --truth-column, or those of --config, by role."""
+        given = self.more.get("truth_columns")
+        return options.read_roles(given, "--truth-column", "label=rating") if isinstance(given, list) else given
+
+    @property
+    def labels(self) -> list[str] | None:
+        """The columns of labels, of the log or of the truth table, whose label may have none."""
+        has_truth = self.truth_columns is not None or self.more.get("truth") is not None
+        return self.label or ([(self.truth_columns or {}).get("label", "")] if has_truth else None)
 
 
 # What a task takes over where it names none of its own.

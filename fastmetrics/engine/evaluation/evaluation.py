@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from fastmetrics._core.calls.unknown_keywords import answers_unknown
 from fastmetrics._core.immutable import Immutable
+from fastmetrics._core.kinds import ITEM_ROLE, LABEL_ROLE
 from fastmetrics._core.registry import Metrics
 from fastmetrics._core.upper_layers import ask
 from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS, OPTIONS
@@ -154,6 +155,11 @@ class Evaluation(Immutable):
     margin : dict of str and float, optional
         The least difference that matters, by metric: ``{"auc": 0.001, "logloss": 0.0005}``. A model is then better or
         worse only beyond the margin, and may be equal within it or not worse than it.
+    truth_columns : dict of str and str, optional
+        The columns of the truth table by role, ``{"label": "rating", "group": "user", "item": "movie"}``: which items
+        of every group are relevant, with their grades. Rows of the log are joined with it by `group` and `item`, so
+        that metrics of ranked lists also know the items that the log does not show. Groups and items have the names of
+        the log by default, and without a label every item of the table is relevant. The table is `truth` of a run.
 
     Attributes
     ----------
@@ -210,6 +216,7 @@ class Evaluation(Immutable):
     baseline: Columns
     correction: Correction
     margin: Mapping[str, float] | None
+    truth_columns: Mapping[str, ColumnName] | None
 
     @answers_unknown
     def __init__(
@@ -243,6 +250,7 @@ class Evaluation(Immutable):
         baseline: ColumnName | Sequence[ColumnName] | None = None,
         correction: Correction | None = "holm",
         margin: Mapping[str, float] | None = None,
+        truth_columns: Mapping[str, ColumnName] | None = None,
     ) -> None:
         given = locals()
         self._set(**canonical_values({name: given[name] for name in BY_NAME}))
@@ -261,7 +269,7 @@ class Evaluation(Immutable):
         """The tasks of the question, resolved to statistics and columns; see `plan_tasks`."""
         call = Task(**{option.name: getattr(self, option.name) for option in OF_TASKS})
         intervals = IntervalArguments(self.ci, self.ci_method, self.replicates, self.seed, self.unit)
-        return plan_tasks(call, self.tasks, self.by, intervals, prepare)
+        return plan_tasks(call, self.tasks, self.by, intervals, prepare, self.truth_columns)
 
     @answers_unknown
     def plan_for(self, entry_point: str, prepare: Callable[[Task], Task] = unchanged) -> list[PlannedTask]:
@@ -438,7 +446,7 @@ def question_of_call(
     """
     question = arguments["metrics"]
     if not isinstance(question, Evaluation):
-        given = {name: arguments[name] for name in BY_NAME if name in arguments}
+        given = with_truth_columns({name: arguments[name] for name in BY_NAME if name in arguments}, arguments)
         return Evaluation.of_call(given, compared=compared)
     for name, default in (unwrap(function).__kwdefaults__ or {}).items():
         if name in BY_NAME and differs(arguments[name], default):
@@ -446,6 +454,20 @@ def question_of_call(
                 f"{name}= is a part of the question, which is given: say evaluation.replace({name}=...)"
             )
     return question
+
+
+def with_truth_columns(given: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a call. Those that have a truth table and name no columns of it mean its label."""
+    if arguments.get("truth") is None or given["truth_columns"] is not None:
+        return given
+    label, item = given[LABEL_ROLE], given[ITEM_ROLE] or (given["roles"] or {}).get(ITEM_ROLE)
+    if item is None:
+        raise ValueError("truth is joined with the log by group and item: name the column of items, item=...")
+    labels = [label] if isinstance(label, str) else list(label or ())
+    if len(labels) > 1:
+        raise ValueError(f"truth has one column of labels; found label={label!r}")
+    columns = {ITEM_ROLE: item} | ({LABEL_ROLE: labels[0]} if labels else {})
+    return given | {"truth_columns": columns, LABEL_ROLE: None}
 
 
 def differs(value: Any, default: Any) -> bool:

@@ -10,8 +10,9 @@ from fastmetrics._core import registry
 from fastmetrics._core.columns.validation import check_flag, check_option
 from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
 from fastmetrics._core.immutable import freeze
-from fastmetrics._core.kinds import GROUP_ROLE, LABEL_ROLE, MODEL_ROLES
+from fastmetrics._core.kinds import GROUP_ROLE, ITEM_ROLE, LABEL_ROLE, MODEL_ROLES
 from fastmetrics._core.results.slice_order import check_count
+from fastmetrics._core.suggestions import suggest
 from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS
 from fastmetrics.engine.evaluation.options import option as kinds
 from fastmetrics.engine.evaluation.options.option import Option
@@ -32,6 +33,7 @@ from fastmetrics.engine.plan.row_filters import RowMask, read_filter
 from fastmetrics.engine.plan.tasks import Task, check_tasks, name_task_in_errors
 
 SMALLEST_STATE, DEFAULT_STATE = 1 << 12, 1 << 22
+TRUTH_ROLES = [LABEL_ROLE, GROUP_ROLE, ITEM_ROLE]
 Values = Mapping[str, Any]
 
 
@@ -69,6 +71,8 @@ def with_default_metrics(values: dict[str, Any], compared: bool) -> dict[str, An
 
 def default_metrics_of(values: Values, compared: bool) -> tuple[str, ...]:
     """The default metrics of columns by keyword, in their shortest form."""
+    if values.get("truth_columns") is not None:
+        raise ValueError("lists that are joined with truth have no default metrics: name them, such as 'ndcg@10'")
     own_roles = (LABEL_ROLE, GROUP_ROLE, *MODEL_ROLES, *KEYWORD_ROLES)
     columns = {role: values.get(role) for role in own_roles} | dict(values.get("roles") or {})
     roles = named_model_roles(*(columns[role] for role in MODEL_ROLES))
@@ -132,6 +136,18 @@ def read_roles(option: Option, value: Any, values: Values) -> dict[str, Any] | N
     roles = join_roles({}, value)
     named = {role: with_text_names(column) for role, column in roles.items() if column is not None}
     return {role: tuple(own) if isinstance(own, list) else own for role, own in sorted(named.items())} or None
+
+
+def read_truth(option: Option, value: Any, values: Values) -> Mapping[str, Any] | None:
+    """The columns of the truth table by role; only a group may have several."""
+    named = read_roles(option, value, values) or {}
+    for role, column in named.items():
+        if role not in TRUTH_ROLES:
+            raise ValueError(f"{option.name} has no role {role!r}; {suggest(role, TRUTH_ROLES)}")
+        columns = column if isinstance(column, tuple) else (column,)
+        if not all(isinstance(own, str) for own in columns) or (len(columns) != 1 and role != GROUP_ROLE):
+            raise TypeError(f"the {role} of {option.name} must be the name of a column; found {value[role]!r}")
+    return freeze(named) if named else None
 
 
 def read_where(option: Option, value: Any, values: Values) -> Any:
@@ -235,6 +251,7 @@ READERS: dict[str, Callable[[Option, Any, Values], Any]] = {
     kinds.COLUMNS: read_columns,
     kinds.MODELS: read_models,
     kinds.ROLES: read_roles,
+    kinds.TRUTH: read_truth,
     kinds.FILTER: read_where,
     kinds.SLICES: read_slices,
     kinds.TASKS: read_tasks,

@@ -18,7 +18,7 @@ from fastmetrics._core.columns.key_columns import Keys, NumberKeys, TupleKeys
 from fastmetrics._core.columns.role_columns import Locate, read_classes, read_column, read_numbers
 from fastmetrics._core.columns.row_blocks import RowBlock
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.kinds import LABEL_ROLE, Binary, ClassLabel, ClassNumber, Vector
+from fastmetrics._core.kinds import ITEM_ROLE, LABEL_ROLE, Binary, ClassLabel, ClassNumber, Vector
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import compute, pyarrow
 from fastmetrics._core.tables.key_texts import KeyTexts
@@ -94,7 +94,8 @@ class ColumnReader:
     def __init__(self, plan: Plan, names: ColumnNames, budget: MemoryBudget | None = None) -> None:
         self.plan = plan
         self.names = names
-        self.key_texts = KeyTexts(plan.key_roles, plan.takes_text_keys, budget)
+        roles = plan.key_roles if names.truth is None else (ITEM_ROLE,)
+        self.key_texts = KeyTexts(roles, plan.takes_text_keys, budget)
         self.numerals: frozenset[str] = frozenset()  # the columns in which texts write numbers
         self.class_forms: set[tuple[str, str]] = set()  # whether columns of text files have numbers, texts, or both
         self.float_keys: set[str] = set()  # columns of keys with floats that may stand for several integers
@@ -220,16 +221,19 @@ class ColumnReader:
         )
         others = {}
         for role, name in names.others:
-            kind = self.plan.kind(role)
+            kind = self.plan.kinds.get(role)
             column = rows.columns[name, False]
             if isinstance(kind, Binary):
                 classes.append(read_classes(column, describe_column(role, name), rows.locate))
                 others[role] = classes[-1][0]
-            elif role in self.key_texts.roles:
+            elif kind is None or role in self.key_texts.roles:
                 others[role] = self.key_texts.read(column, describe_column(role, name), rows.locate)
             else:
                 others[role] = read_numbers(kind, column, describe_column(role, name), rows.locate)
         seen, minus_one_rows = tuple(kinds for _, kinds, _ in classes), tuple(row for _, _, row in classes)
+        if names.truth is not None:  # the labels are in the rows of the truth, which have scores of this type
+            labels = (np.zeros(rows.kept),)
+            scores = tuple(own.astype(np.float64, copy=False) for own in scores)
         columns = columns._replace(labels=labels, scores=scores, eps=eps, others=others)
         return columns, seen, minus_one_rows, sum_distances
 

@@ -47,6 +47,10 @@ class InputOptions(NamedTuple):
         given = self.format_options or {}
         return [f"files are read with {name}={given[name]!r}" for name in CHANGE_VALUES if name in given]
 
+    def of_truth(self) -> InputOptions:
+        """Those of the truth table of a log: how files are found, not which format they have."""
+        return InputOptions(self.filesystem, self.storage_options, time_zone=self.time_zone)
+
     @classmethod
     def of_call(cls, arguments: Mapping[str, Any], time_zone: str | None) -> InputOptions:
         """Those among the arguments of an entry point; the time zone is that of its question."""

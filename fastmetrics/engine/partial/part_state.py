@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import type_name
-from fastmetrics._core.columns.key_types import dtype_of_arrow, dtype_of_columns
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SLICE, RowBlock, role_name, slice_code_name
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS, HashExchange, initial_partition_bits
@@ -28,23 +27,28 @@ from fastmetrics.engine.input.batch_validation import ColumnReader, ValidatedBat
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import SelectedBatch
 from fastmetrics.engine.input.slice_values import keys_with_slices
+from fastmetrics.engine.input.truth_rows import TruthReader
 from fastmetrics.engine.partial.additive_states import AddedStates, AdditiveStates, split_by_slice
-from fastmetrics.engine.partial.part_types import PartTypes
-from fastmetrics.engine.partial.part_worker import HistogramKey, PartWorker, merge_histograms, retain_rows
+from fastmetrics.engine.partial.part_types import PartTypes, explain_key_types, key_dtype, least_row_bytes
+from fastmetrics.engine.partial.part_worker import (
+    HistogramKey,
+    PartWorker,
+    merge_histograms,
+    new_counted_rows,
+    retain_rows,
+)
 from fastmetrics.engine.partial.row_counts import RowCounts
 from fastmetrics.engine.partial.slice_counts import RowCount, SliceCounts
 from fastmetrics.engine.partial.slice_passes import SlicePass
 from fastmetrics.engine.partial.state_options import StateOptions
 from fastmetrics.engine.partial.waiting_rows import copy_batch, count_rows, group_batches, join_batches, select_units
-from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, describe_column, key_columns
+from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.plan_parts import PlanPart
 
 if TYPE_CHECKING:
-    from fastmetrics._core.resampling.counted_row_replicates import CountedRows
     from fastmetrics.engine.partial.states_by_unit import StatesByUnit
 
 MAX_INITIAL_BITS = 12
-LABEL_BYTES, SCORE_BYTES, WEIGHT_BYTES, HASH_BYTES = 1, 4, 8, 8  # of a stored row, at least
 ROW_BYTES = 32  # roughly the memory of a row in the hash exchange by group
 FLUSH_ROWS = 8 * BLOCK_ROWS  # rows that wait until the exchange is worth several threads
 
@@ -84,8 +88,6 @@ class PartState:
         The additive states by unit bucket of every thread, for intervals, if no exchange keeps the rows for them.
     counted_rows : CountedRows or None
         Counts of every row, for resampling metrics of text and of partitions: no exchange keeps such rows.
-    types : PartTypes
-    counts : RowCounts
     slice_counts : SliceCounts or None
         After the additive states were merged: the rows of every slice. None without slices.
     """
@@ -99,6 +101,7 @@ class PartState:
         self.slice_pass = SlicePass(0)  # the slices of the current pass over stored rows: see `iterate_passes`
         self.outputs = names.outputs()
         self.reader = ColumnReader(plan, names, budget)
+        self.truth = TruthReader.of_part(part, options.on_invalid, self.reader.key_texts)
         self.memory_budget = budget
         self.expected_rows = UNKNOWN_ROWS if rows is None else rows
         self.block_rows = max(1, min(BLOCK_ROWS, self.expected_rows))
@@ -106,7 +109,7 @@ class PartState:
         self.workers: list[PartWorker] = []
         self.group_exchange: HashExchange | None = None
         self.unit_exchange: HashExchange | None = None
-        self.counted_rows = None if names.unit is None or plan.is_numeric else new_counted_rows()
+        self.counted_rows = new_counted_rows() if names.unit and not plan.is_numeric else None
         by_unit = options.by_unit and names.unit not in (None, ROW_UNITS) and not names.by
         self.new_by_unit = self.find_states_by_unit() if by_unit else None
         self.states_by_unit: list[StatesByUnit] = []
@@ -116,18 +119,16 @@ class PartState:
         self.waiting_rows = 0
         self.merged: tuple[AddedStates, dict[HistogramKey, ScoreHistogram]] | None = None  # by the current update
         self.types = PartTypes(plan, names)
-        self.counts = RowCounts(plan, names)
-        self.earlier = self.counts  # those of the updates before the current one
+        self.counts = self.earlier = RowCounts(plan, names)  # and those of the updates before the current one
         self.slice_counts: SliceCounts | None = None
 
     def find_states_by_unit(self) -> Callable[[], StatesByUnit] | None:
         """What makes the states by unit bucket of a thread; None if rows have to be kept."""
         from fastmetrics.engine.partial.states_by_unit import StatesByUnit, can_add_by_unit  # imports resampling
 
-        outputs = self.outputs
-        if self.counted_rows is not None or not can_add_by_unit(self.plan, len(outputs), self.memory_budget):
+        if self.counted_rows is not None or not can_add_by_unit(self.plan, len(self.outputs), self.memory_budget):
             return None
-        return lambda: StatesByUnit(self.plan.statistics["none"], outputs, self.options.keeps_sample)
+        return lambda: StatesByUnit(self.plan.statistics["none"], self.outputs, self.options.keeps_sample)
 
     @property
     def keeps_rows(self) -> bool:
@@ -149,13 +150,7 @@ class PartState:
             self.earlier.check_batch(batch, self.types.earlier)
         if batch.columns is None:
             return batch
-        try:
-            worker = self.idle_workers.popleft()
-        except IndexError:
-            worker = self.new_worker()
-            self.workers.append(worker)
-            if worker.by_unit is not None:
-                self.states_by_unit.append(worker.by_unit)
+        worker = self.take_worker()
         columns, by_unit, hashes = batch.columns, worker.by_unit, None
         if batch.unit_keys is not None and self.names.unit == ROW_UNITS and columns.slice_codes:
             keys = keys_with_slices(batch.unit_keys, columns.slice_codes, self.slices.columns)
@@ -186,14 +181,31 @@ class PartState:
         elif self.counted_rows is None:
             self.exchange_block(batch, worker)
 
-    def new_worker(self) -> PartWorker:
-        """The states of a further thread."""
+    def add_truth(self, batch: ValidatedBatch) -> None:
+        """Give rows of the truth table to the exchange by group. Their units are those of the log's rows."""
+        exchange = self.group_exchange
+        if exchange is None or batch.columns is None or batch.keys is None:
+            return
+        units = None if self.names.unit in (None, self.names.group) else np.zeros(batch.columns.rows, np.uint64)
+        worker = self.take_worker()
+        exchange.add(batch.columns, worker.hash_keys("group", batch.keys), worker.slabs.allocate, units)
+        self.idle_workers.append(worker)
+
+    def take_worker(self) -> PartWorker:
+        """The states of a thread; those of a further one if none is idle."""
+        try:
+            return self.idle_workers.popleft()
+        except IndexError:
+            pass
         worker = PartWorker(
             self.plan, self.outputs, self.slices, self.block_rows, self.memory_budget,
             self.counted_rows, None if self.new_by_unit is None else self.new_by_unit(),
         )  # fmt: skip
         if self.options.is_merged:
             worker.slabs.slab_blocks = 1
+        self.workers.append(worker)
+        if worker.by_unit is not None:
+            self.states_by_unit.append(worker.by_unit)
         return worker
 
     def exchange_block(self, batch: ValidatedBatch, worker: PartWorker) -> None:
@@ -229,8 +241,8 @@ class PartState:
 
     def create_exchanges_of_types(self, type_of: Callable[[str], str]) -> None:
         """Create the exchanges that are not there yet; `type_of` gives the name of a column's Arrow type."""
-        if self.plan.needs("hash") and self.group_exchange is None:
-            self.group_exchange = self.new_exchange(key_dtype("group", self.names.group, type_of))
+        if self.plan.needs("hash") and (self.group_exchange is None or self.truth):
+            self.create_group_exchange(key_dtype("group", self.names.group, type_of))
         unit = self.names.unit
         if unit is None or self.unit_exchange is not None or self.counted_rows is not None:
             return
@@ -239,27 +251,26 @@ class PartState:
         elif self.plan.needs("none") or self.plan.needs("range") or self.plan.unsliced:
             self.unit_exchange = self.new_exchange(key_dtype("unit", unit, type_of))
 
+    def create_group_exchange(self, key_type: np.dtype) -> HashExchange:
+        """The exchange by group, created at the first use. The keys of the log and of truth are of one type."""
+        if self.group_exchange is None:
+            self.group_exchange = self.new_exchange(key_type, self.truth is not None)
+        elif self.group_exchange.key_dtype != key_type:
+            raise TypeError(explain_key_types(self.names, self.group_exchange.key_dtype, key_type))
+        return self.group_exchange
+
     def least_row_bytes(self) -> int:
         """The least bytes that the exchanges store of a row; 0 if they store no rows."""
-        names, plan = self.names, self.plan
-        if self.new_by_unit is not None:
-            return 0
-        has_units = names.unit is not None and names.unit != names.group and self.counted_rows is None
-        columns = LABEL_BYTES * len(names.labels) + SCORE_BYTES * len(names.scores)
-        columns += WEIGHT_BYTES * (names.weight is not None)
-        by_unit = HASH_BYTES + columns if has_units and (plan.needs("none") or plan.needs("range")) else 0
-        if plan.needs("hash"):
-            return by_unit + HASH_BYTES + columns + HASH_BYTES * has_units
-        return by_unit or (columns if plan.needs("range") else 0)
+        return 0 if self.new_by_unit is not None else least_row_bytes(self.plan, self.names, self.counted_rows is None)
 
-    def new_exchange(self, dtype: np.dtype) -> HashExchange:
+    def new_exchange(self, dtype: np.dtype, has_truth: bool = False) -> HashExchange:
         """An exchange by keys of a type."""
         bits = initial_partition_bits(self.expected_rows)
         if self.memory_budget is not None and self.expected_rows > BLOCK_ROWS and not self.options.is_merged:
             # One partition should fit into what a thread may load.
             n_partitions = self.expected_rows * ROW_BYTES // self.memory_budget.bytes_per_range
             bits = max(bits, min(MAX_INITIAL_BITS, n_partitions.bit_length()))
-        return HashExchange(dtype, bits, self.memory_budget)
+        return HashExchange(dtype, bits, self.memory_budget, has_truth=has_truth)
 
     @property
     def additive(self) -> AdditiveStates:
@@ -351,8 +362,8 @@ class PartState:
         """Make what `merge_update` added up the states."""
         if self.merged is not None:
             merged, self.first_worker().histograms = self.merged
-            self.additive.take(merged)
             self.merged = None
+            self.additive.take(merged)
             self.drop_workers()
 
     def exchange_update(self, mark: PartMark, n_threads: int) -> None:
@@ -414,6 +425,8 @@ class PartState:
         """Row counts, column types and kinds of labels have to fit each other."""
         self.counts.check_mergeable(other.counts)
         self.types.check_mergeable(other.types)
+        if self.truth and other.group_exchange is not None and self.group_exchange is not None:
+            self.create_group_exchange(other.group_exchange.key_dtype)  # an error if it is another type
         self.reader.key_texts.check_mergeable(other.reader.key_texts)
 
     def adopt(self, other: PartState, numbers: np.ndarray | None = None) -> None:
@@ -459,7 +472,8 @@ class PartState:
         """The codes of columns of slices of another state here; the slices of rows are to be computed again."""
         renumbered: dict[str, np.ndarray | None] = {SLICE: None}
         for number, (own, its) in enumerate(zip(self.slices.columns, other.slices.columns, strict=True)):
-            renumbered[slice_code_name(number)] = np.array([own.code(value) for value in its.values], np.uint16)
+            codes = [own.code(value) for value in its.values]
+            renumbered[slice_code_name(number)] = np.array(codes or [0], np.uint16)  # rows of truth alone have code 0
         return renumbered
 
     def adopt_rows(self, other: PartState) -> None:
@@ -483,18 +497,3 @@ class PartState:
         for store in self.stores():
             store.close()
         self.reader.key_texts.close()
-
-
-def new_counted_rows() -> CountedRows:
-    """Empty counts of rows."""
-    from fastmetrics._core.resampling.counted_row_replicates import CountedRows  # only intervals need resampling
-
-    return CountedRows()
-
-
-def key_dtype(role: str, key: Key | None, type_of: Callable[[str], str]) -> np.dtype:
-    """The type of the keys of a group or unit; `type_of` gives the name of a column's Arrow type."""
-    if key == ROW_UNITS and role == "unit":
-        return np.dtype(np.uint64)
-    names = key_columns(key)
-    return dtype_of_columns(names, [dtype_of_arrow(type_of(name), describe_column(role, name)) for name in names])

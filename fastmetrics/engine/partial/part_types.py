@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from fastmetrics._core.columns.arrow_columns import LISTS
+import numpy as np
+
+from fastmetrics._core.columns.arrow_columns import LISTS, type_name
+from fastmetrics._core.columns.key_types import TEXT, dtype_of_arrow, dtype_of_columns, parts_of
 from fastmetrics._core.kinds import LABEL_ROLE, ClassLabel, Real
 from fastmetrics.engine.input.column_types import join_types, types_of_columns
 from fastmetrics.engine.input.row_selection import may_be_dictionary
-from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, key_columns
+from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, describe_column, key_columns
 from fastmetrics.engine.plan.metric_plan import Plan
 
 EARLIER = "in earlier batches"
+LABEL_BYTES, SCORE_BYTES, WEIGHT_BYTES, HASH_BYTES = 1, 4, 8, 8  # of a stored row, at least
 
 
 class PartTypes:
@@ -44,8 +48,11 @@ class PartTypes:
         self.earlier = EARLIER
 
     def of_models(self) -> list[list[str]]:
-        """The types of the columns of every model; those of lists are the types of their entries."""
-        types = iter(self.found or ())
+        """The types of the columns of every model; those of lists are the types of their entries.
+
+        Before the first row of the log they are those of the scores that rows of a truth table have.
+        """
+        types = iter(self.found or ("double",) * len(self.models))
         return [[next(types).removeprefix(LISTS) for _ in key_columns(model)] for model in self.names.scores]
 
     def of_keys(self) -> dict[str, str]:
@@ -86,3 +93,37 @@ class PartTypes:
         """Join the types of another state, which fit."""
         if other.found is not None:
             self.found = tuple(map(str, self.join(other.found)))
+
+
+def least_row_bytes(plan: Plan, names: ColumnNames, keeps_units: bool) -> int:
+    """The least bytes that the exchanges store of a row; 0 if they store no rows."""
+    has_units = names.unit is not None and names.unit != names.group and keeps_units
+    columns = LABEL_BYTES * len(names.labels) + SCORE_BYTES * len(names.scores)
+    columns += WEIGHT_BYTES * (names.weight is not None)
+    by_unit = HASH_BYTES + columns if has_units and (plan.needs("none") or plan.needs("range")) else 0
+    if plan.needs("hash"):
+        return by_unit + HASH_BYTES + columns + HASH_BYTES * has_units
+    return by_unit or (columns if plan.needs("range") else 0)
+
+
+def key_dtype(role: str, key: Key | None, type_of: Callable[[str], str]) -> np.dtype:
+    """The type of the keys of a group or unit; `type_of` gives the name of a column's Arrow type."""
+    if key == ROW_UNITS and role == "unit":
+        return np.dtype(np.uint64)
+    names = key_columns(key)
+    return dtype_of_columns(names, [dtype_of_arrow(type_of(name), describe_column(role, name)) for name in names])
+
+
+def truth_key_types(names: ColumnNames, schema: Any) -> dict[str, str]:
+    """The types of the keys of groups in a truth table, by the columns of the log."""
+    columns = zip(key_columns(names.group), key_columns(names.truth and names.truth.group), strict=True)
+    return {of_log: type_name(schema.field(own).type) for of_log, own in columns}
+
+
+def explain_key_types(names: ColumnNames, one: np.dtype, other: np.dtype) -> str:
+    """Why the keys of a log and of a truth table never are equal."""
+    here, there = (", ".join("text" if part == TEXT else str(part) for part in parts_of(own)) for own in (one, other))
+    return (
+        f"{describe_column('group', names.group or '')} has keys of type {here} in one table and {there} in the other, "
+        "the log or truth: cast them to one type"
+    )

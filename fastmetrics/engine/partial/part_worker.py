@@ -86,3 +86,10 @@ def merge_histograms(
             into[key].merge(histogram)
         else:
             into[key] = histogram.copy()
+
+
+def new_counted_rows() -> CountedRows:
+    """Empty counts of rows."""
+    from fastmetrics._core.resampling.counted_row_replicates import CountedRows  # only intervals need resampling
+
+    return CountedRows()

@@ -58,6 +58,11 @@ class PartialState:
         return self.states[0].counts.rows + self.gathered.rows
 
     @property
+    def truth_rows(self) -> int:
+        """Rows of the truth table taken in so far, by all parts."""
+        return sum(part.counts.truth_rows for part in self.parts)
+
+    @property
     def parts(self) -> list[PartState]:
         """The states of all parts of all tasks."""
         return [part for state in self.states for part in state.parts]
@@ -124,14 +129,14 @@ class PartialState:
     @contextmanager
     def update(self, n_threads: int) -> Iterator[None]:
         """Take in the rows that are processed inside the context. After an error the state is as before."""
-        rows = self.rows
+        rows = self.rows, self.truth_rows
         with self.change():
             yield
             check_row_count(self.rows)
             for task, state, mark in zip(self.tasks, self.states, self.marks, strict=True):
                 with name_task_in_errors(task.name):
                     state.exchange_update(mark, n_threads)
-            if self.rows > rows:
+            if (self.rows, self.truth_rows) > rows:
                 self.source_id = self.source_id or uuid4().hex
                 self.sources |= {self.source_id}
 

@@ -30,6 +30,10 @@ class RowCounts:
         How many probabilities every row has, if metrics read probabilities of classes and a row was read.
     sum_distances, differing : tuple of float, and tuple of bool
         Those of `ValidatedBatch`.
+    truth_rows, truth_dropped : int and int
+        Rows of the truth table that were kept, and dropped.
+    truth_types : dict
+        The Arrow types of its keys of groups, by the columns of the log; empty before the first row.
     """
 
     def __init__(self, plan: Plan, names: ColumnNames) -> None:
@@ -44,6 +48,14 @@ class RowCounts:
         self.n_classes: int | None = None
         self.sum_distances: tuple[float, ...] = ()
         self.differing: tuple[bool, ...] = ()
+        self.truth_rows = 0
+        self.truth_dropped = 0
+        self.truth_types: dict[str, str] = {}
+
+    @property
+    def rows_stored(self) -> int:
+        """The rows that the exchange by group stores: those of the truth table are among them."""
+        return self.rows_kept + self.truth_rows
 
     def copy(self) -> RowCounts:
         """Counts that change apart from these."""
@@ -83,6 +95,17 @@ class RowCounts:
             )
         self.n_classes = n_classes
 
+    def record_truth(self, batch: ValidatedBatch) -> None:
+        """Add the counts of a batch of the truth table. Only one thread may call this."""
+        dropped = sum(batch.dropped.values())
+        self.truth_rows += batch.rows_read - dropped
+        self.truth_dropped += dropped
+
+    def truth_left_out(self, used: int) -> dict[str, int]:
+        """The rows of truth that are in no list, for the coverage: dropped ones, and those of groups without rows."""
+        found = {"truth_rows_dropped": self.truth_dropped, "truth_rows_left_out": self.truth_rows - used}
+        return {name: rows for name, rows in found.items() if rows}
+
     def record_filtered(self, rows: int) -> None:
         """Count rows that a filter left out before they were read."""
         self.rows += rows
@@ -95,6 +118,9 @@ class RowCounts:
             n_classes=other.n_classes, filtered=other.filtered, sum_distances=other.sum_distances,
             differing=other.differing,
         ))  # fmt: skip
+        self.truth_rows += other.truth_rows
+        self.truth_dropped += other.truth_dropped
+        self.truth_types = self.truth_types or other.truth_types
 
     def noted_sums(self) -> dict[str, float]:
         """The distances that are noted, by the names of models."""
@@ -146,7 +172,7 @@ def check_row_count(rows: int) -> None:
 
 def class_columns(plan: Plan, names: ColumnNames) -> list[tuple[str, str]]:
     """Role and name of the label columns, and of other columns of two classes."""
-    others = [(role, name) for role, name in names.others if isinstance(plan.kind(role), Binary)]
+    others = [(role, name) for role, name in names.others if isinstance(plan.kinds.get(role), Binary)]
     return [*((LABEL_ROLE, name) for name in names.labels), *others]
 
 

@@ -54,6 +54,7 @@ from fastmetrics.engine.partial.state_files import (
 from fastmetrics.engine.partial.state_writing import FILE, PART, TASK, stores_of
 from fastmetrics.engine.partial.stored_rows import FILE_ROWS, StoredRows, in_order
 from fastmetrics.engine.partial.task_state import TaskState
+from fastmetrics.engine.plan.column_names import key_columns
 
 if TYPE_CHECKING:
     from fastmetrics.engine.plan.column_names import ColumnNames
@@ -74,7 +75,8 @@ def fill_states(state: PartialState, reader: StateReader) -> None:
         fill_state(own, take_fields(of_task, TASK), arrays, reader, f"tasks/{number}")
     state.sources = frozenset(header["sources"])
     require(len(state.sources) == len(header["sources"]), "a source is there twice")
-    require(bool(state.sources) == bool(state.rows), "it has rows without sources, or sources without rows")
+    has_rows = bool(state.rows or state.truth_rows)
+    require(bool(state.sources) == has_rows, "it has rows without sources, or sources without rows")
     require(all(own.counts.rows == state.rows for own in state.states), "its tasks have different rows")
     require(not reader.unread, f"it has sections that no metric needs: {', '.join(sorted(reader.unread))}")
     require(not arrays.unread, f"it has arrays that no metric needs: {sorted(arrays.unread)}")
@@ -122,6 +124,11 @@ def check_part(part: PartState) -> None:
     require(types is None or len(types) == len(part.types.columns), "its columns have no types")
     for name in types or ():
         check_type(name.replace(LISTS, ""), "a column")
+    keys = key_columns(names.group) if counts.truth_rows else ()
+    require(part.truth or not (counts.truth_rows or counts.truth_dropped), "it has a truth table that no metric reads")
+    require(sorted(counts.truth_types) == sorted(keys), "the keys of its truth table have no types")
+    for name in counts.truth_types.values():
+        check_type(name, "a key of truth")
     has_classes = types is not None and part.reads_vectors
     require((counts.n_classes is not None) == has_classes, "its number of classes is missing")
     has_sums = part.plan.is_numeric and has_classes
@@ -247,9 +254,11 @@ def read_stores(
     if part.types.found is not None:
         part.score_epsilons = tuple(widened_epsilon(own) for own in part.types.of_models())
         part.create_exchanges_of_types(part.types.of_keys().__getitem__)
+    if part.counts.truth_rows:
+        part.create_exchanges_of_types(part.counts.truth_types.__getitem__)
     left = dict(partitions)
     for folder, (store, exchange) in stores_of(part).items():
-        if part.keeps_rows and part.counts.rows_kept:
+        if part.keeps_rows and part.counts.rows_stored:
             stored = find_partitions(part, exchange, left.pop(folder, None), arrays)
             read_store(part, store, exchange, reader, f"{place}/{folder}", *stored)
     require(not left, f"it has partitions of no rows: {', '.join(left)}")
@@ -259,7 +268,7 @@ def find_partitions(
     part: PartState, exchange: HashExchange | None, stored: list[int] | None, arrays: ArrayReader
 ) -> tuple[np.ndarray | None, int]:
     """Where partitions begin, and the bytes of long keys; None if rows have to be read to know them."""
-    rows = part.counts.rows_kept
+    rows = part.counts.rows_stored
     if exchange is None:
         return np.array([0, rows]), 0
     if stored is None:
@@ -284,7 +293,7 @@ def read_store(
 ) -> None:
     """The rows of a store. Those of a large file stay there, if it is known where partitions begin."""
     key_dtype = None if exchange is None else exchange.key_dtype
-    types, n_rows, budget = types_of_columns(part, exchange), part.counts.rows_kept, part.memory_budget
+    types, n_rows, budget = types_of_columns(part, exchange), part.counts.rows_stored, part.memory_budget
     row_text, n_slots = text_bytes // n_rows, 0 if key_dtype is None else 1 + len(slots_of(key_dtype))
     row_bytes = sum(np.dtype(own).itemsize for own in types.values()) + SLOT_BYTES * n_slots + row_text
     is_large = budget is not None and not budget.is_within(row_bytes * n_rows, STORED_DIVISOR)
@@ -317,7 +326,7 @@ def add_rows(
         return rows.load(group, group + 1, list(rows.types))
 
     for columns, text in in_order(load, range(len(rows.edges) - 1), n_threads):
-        columns |= slice_columns(read_codes(part.slices, columns))
+        columns |= slice_columns(read_codes(part.slices, columns, part.truth is not None))
         n = len(next(iter(columns.values())))
         if exchange is None:
             block = Block(columns, np.array([0, n], np.int32))
@@ -333,15 +342,17 @@ def types_of_columns(part: PartState, exchange: HashExchange | None) -> dict[str
     label_dtype: Any = np.uint8 if part.plan.label_kinds.binary else np.float64
     if isinstance(kind, ClassNumber):
         label_dtype = stored_dtype(kind)
-    expected: dict[str, Any] = {label_name(number): label_dtype for number in range(len(names.labels))}
+    n_labels = len(names.labels) or int(names.truth is not None)
+    expected: dict[str, Any] = {label_name(number): label_dtype for number in range(n_labels)}
     for number, types in enumerate(part.types.of_models()):
-        dtype = np.float32 if set(types) <= set(SINGLE_SCORES) else np.float64
+        dtype = np.float32 if set(types) <= set(SINGLE_SCORES) and names.truth is None else np.float64
         scores = [score_name(number)]
         if part.reads_vectors:
             scores = [vector_name(score_name(number), entry) for entry in range(part.counts.n_classes or 0)]
         expected |= dict.fromkeys(scores, dtype)
     for role, _ in names.others:
-        expected[role_name(role)] = stored_dtype(part.plan.kind(role))
+        kind = part.plan.kinds.get(role)
+        expected[role_name(role)] = np.int64 if kind is None else stored_dtype(kind)
     read = part.names
     if exchange is not None and exchange is part.group_exchange and read.unit not in (None, read.group):
         expected[UNIT] = np.uint64
@@ -350,9 +361,13 @@ def types_of_columns(part: PartState, exchange: HashExchange | None) -> dict[str
     return expected | {slice_code_name(number): np.uint16 for number in range(len(part.slices.columns))}
 
 
-def read_codes(slices: GroupingSets, columns: dict[str, np.ndarray]) -> list[np.ndarray]:
-    """The codes of rows. Every row has to be in a slice of every grouping set."""
-    codes = [columns[slice_code_name(number)] for number in range(len(slices.columns))]
+def read_codes(slices: GroupingSets, columns: dict[str, np.ndarray], has_truth: bool) -> list[np.ndarray]:
+    """The codes of rows. Every row of the log has to be in a slice of every grouping set."""
+    found = codes = [columns[slice_code_name(number)] for number in range(len(slices.columns))]
+    if has_truth:
+        is_of_log = ~np.isnan(columns[score_name(0)])
+        codes = [own[is_of_log] for own in codes]
+        require(not any(own[~is_of_log].any() for own in found), "a row of truth is in a slice")
     for own, column in zip(slices.columns, codes, strict=True):
         require((column < len(own.values)).all(), "a code of a slice has no value")
     mark = slices.mark()
@@ -361,7 +376,7 @@ def read_codes(slices: GroupingSets, columns: dict[str, np.ndarray]) -> list[np.
     if slices.mark() != mark:
         slices.restore(mark)
         require(False, "rows belong to slices that it does not count")
-    return codes
+    return found
 
 
 class ColumnChecks(NamedTuple):
@@ -387,12 +402,15 @@ class ColumnChecks(NamedTuple):
             greatest, _ = self.reader.greatest_grade
             require(all((column <= greatest).all() for column in labels), "a grade is greater than its metrics take")
         scores = [columns[name] for name in names_of(columns, SCORE)]
-        require(not any(np.isnan(column).any() for column in scores), "a score is NaN")
+        of_truth = [np.isnan(column) for column in scores]
+        require(not any(own.any() for own in of_truth) or self.names.truth is not None, "a score is NaN")
+        require(all((own == of_truth[0]).all() for own in of_truth[1:]), "a row is of the log and of truth")
         if isinstance(self.reader.model_kind, Distribution):
             require(all(is_allowed(Probability(), column) for column in scores), "a probability is out of range")
         for role in (role for role, _ in names.others if role_name(role) in columns):
             values = columns[role_name(role)]
-            require(is_allowed(plan.kind(role), values), f"a number of role {role} is out of range")
+            kind = plan.kinds.get(role)
+            require(kind is None or is_allowed(kind, values), f"a number of role {role} is out of range")
             key_texts = self.reader.key_texts
             if role in key_texts.roles and key_texts.kind == TEXTS:
                 require(((values >= 0) & (values < key_texts.size)).all(), f"a key of role {role} has no text")

@@ -11,6 +11,7 @@ from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import RowSelector
 from fastmetrics.engine.partial.part_state import PartMark, PartState
+from fastmetrics.engine.partial.part_types import key_dtype, truth_key_types
 from fastmetrics.engine.partial.row_counts import RowCounts
 from fastmetrics.engine.partial.slices_and_rests import PairedSlices
 from fastmetrics.engine.partial.state_options import StateOptions
@@ -101,6 +102,25 @@ class TaskState:
             # A batch without a valid row says nothing about types: its columns may be all null.
             self.create_exchanges(batch)
         return [part.process_rows(selected, waits) for part in self.parts]
+
+    def process_truth(self, batch: Any, first_row: int) -> list[ValidatedBatch]:
+        """The same for a batch of the truth table, for every part that reads it."""
+        found = []
+        for part in self.parts:
+            if part.truth is not None:
+                rows = part.truth.read(batch, first_row)
+                if rows.columns is not None and part.plan.needs("hash"):
+                    with self.lock:
+                        types = part.counts.truth_types = truth_key_types(part.names, batch.schema)
+                        part.create_group_exchange(key_dtype("group", part.names.group, types.__getitem__))
+                    part.add_truth(rows)
+                found.append(rows._replace(columns=None, keys=None, unit_keys=None))
+        return found
+
+    def record_truth(self, found: list[ValidatedBatch]) -> None:
+        """Add the counts of a batch of the truth table. Only one thread may call this."""
+        for part, batch in zip((own for own in self.parts if own.truth is not None), found, strict=True):
+            part.counts.record_truth(batch)
 
     def create_exchanges(self, batch: Any) -> None:
         """Create the exchanges that the types of the first batch need."""

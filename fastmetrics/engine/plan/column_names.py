@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.kinds import (
     GROUP_ROLE,
+    ITEM_ROLE,
     LABEL_ROLE,
     MODEL_ROLES,
     PREDICTION_ROLE,
     PROBABILITIES_ROLE,
     SCORE_ROLE,
 )
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.native_columns import NativeColumn, is_native
@@ -33,6 +35,14 @@ KEYWORD_ROLES = ("item", "treatment", "propensity", "prediction", "probabilities
 Key = str | tuple[str, ...]  # the column of a group, of a resampling unit or of a model, or several columns
 
 
+class TruthColumns(NamedTuple):
+    """The columns of a truth table, by role. Without a label, every item that it has is relevant: its grade is 1."""
+
+    group: Key
+    item: str
+    label: str | None = None
+
+
 @dataclass(frozen=True, repr=False)
 class ColumnNames:
     """The columns of a log, by role. `others` are pairs of any other role and its column.
@@ -41,7 +51,8 @@ class ColumnNames:
     role `model_role`, and it has no `predictions` and no `probabilities`. `unnamed` are label and score, where the
     caller named none and a metric has a default for them. `where` is the filter, as it was written.
     `grouping_sets` are sets of the columns `by`, if the caller named sets. `bins` are the entries of `by` that cut the
-    values of a column.
+    values of a column. `truth` are the columns of a second table with the labels: those of the log are none then, and
+    `others` has the items by which rows are joined.
     """
 
     labels: tuple[str, ...]
@@ -58,6 +69,7 @@ class ColumnNames:
     where: str | None = None
     grouping_sets: tuple[tuple[str, ...], ...] = ()
     bins: tuple[SliceBins, ...] = ()
+    truth: TruthColumns | None = None
 
     def models(self, role: str) -> tuple[Key, ...]:
         """The columns that the caller named for a role of models."""
@@ -102,6 +114,7 @@ class ColumnNames:
             "label": self.labels, "score": self.scores, "prediction": self.predictions,
             "probabilities": tuple(map(format_key, self.probabilities)), "group": self.group, "weight": self.weight,
             "by": self.grouping_sets or self.by, "unit": self.unit, **dict(self.others), "where": self.where,
+            "truth label": self.truth and self.truth.label,
         }  # fmt: skip
         return {
             role: names[0] if isinstance(names, tuple) and len(names) == 1 and isinstance(names[0], str) else names
@@ -116,6 +129,8 @@ class ColumnNames:
 
     def label_of(self, output: Output) -> str:
         """The label column of an output; empty if its metrics read no labels."""
+        if self.truth is not None:
+            return self.truth.label or ""
         return self.labels[output.label] if self.labels else ""
 
     def score_of(self, output: Output) -> str:
@@ -165,8 +180,12 @@ def read_column_names(
     weight: ColumnName | None,
     by: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None,
     roles: Mapping[str, Any] | None = None,
+    truth: Mapping[str, Any] | None = None,
 ) -> ColumnNames:
-    """Check the caller's column names. They need not have all that metrics read: `divide_plan` tells."""
+    """Check the caller's column names. They need not have all that metrics read: `divide_plan` tells.
+
+    `truth` are the columns of the truth table, from which the labels come if no column of the log is named.
+    """
     if weight is not None and plan.without_weights:
         without = plan.without_weights
         noun = next(iter(without[0].spec.roles.values())).noun
@@ -185,8 +204,10 @@ def read_column_names(
     named = roles.pop(PROBABILITIES_ROLE, None) if PROBABILITIES_ROLE in plan.model_roles else None
     probabilities = () if named is None else as_models(named)
     # Defaults first: columns are missing only if no metric has a name for them.
+    own_truth = None if truth is None or labels else read_truth_columns(truth, key, roles.get(ITEM_ROLE))
     for metric in plan.with_defaults_first:
-        labels = labels or default_columns(metric, LABEL_ROLE)
+        if own_truth is None:
+            labels = labels or default_columns(metric, LABEL_ROLE)
         if metric.spec.model_role == PREDICTION_ROLE:
             predictions = predictions or default_columns(metric, PREDICTION_ROLE)
         elif metric.spec.model_role == PROBABILITIES_ROLE:
@@ -196,13 +217,26 @@ def read_column_names(
     if plan.is_numeric:  # else kinds that do not fit each other are the first error
         check_groups(plan, key)
     slices, grouping_sets = read_slice_columns(by)
-    others = tuple(sorted(read_roles(plan, roles).items()))
+    others = tuple(sorted(read_roles(plan, roles, () if truth is None else (ITEM_ROLE,)).items()))
     unnamed = tuple(role for role, named in ((LABEL_ROLE, label), (SCORE_ROLE, score)) if named is None)
     return ColumnNames(
         labels or (), scores or (), key, weight, slices, None, others, predictions or (), unnamed=unnamed,
         probabilities=probabilities, grouping_sets=grouping_sets,
-        bins=tuple(own for own in map(read_bins, slices) if own is not None),
+        bins=tuple(own for own in map(read_bins, slices) if own is not None), truth=own_truth,
     )  # fmt: skip
+
+
+def read_truth_columns(truth: Mapping[str, Any], group: Key | None, item: Any) -> TruthColumns:
+    """The columns of the truth table. Those of groups and items have the names of the log's if none is given."""
+    if group is None or item is None:
+        missing = "group" if group is None else "item"
+        raise ValueError(f"truth is joined with the log by group and item: name the column of the log, {missing}=...")
+    own = as_key(GROUP_ROLE, truth.get(GROUP_ROLE)) or group
+    if len(key_columns(own)) != len(key_columns(group)):
+        raise ValueError(
+            f"the groups of truth have {len(key_columns(own))} columns, and those of the log {len(key_columns(group))}"
+        )
+    return TruthColumns(own, truth.get(ITEM_ROLE) or with_text_names(item), truth.get(LABEL_ROLE))
 
 
 def read_slice_columns(by: Any) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -250,14 +284,14 @@ def join_roles(keywords: Mapping[str, Any], roles: Mapping[str, ColumnName] | No
     return {**keywords, **roles}
 
 
-def read_roles(plan: Plan, roles: Mapping[str, Any]) -> dict[str, str]:
-    """Check the columns of other roles: each has to be one that some metric reads."""
+def read_roles(plan: Plan, roles: Mapping[str, Any], joined: Sequence[str] = ()) -> dict[str, str]:
+    """Check the columns of other roles: each has to be one that some metric reads, or is `joined` by."""
     found = {}
     for role, name in roles.items():
         if name is None:
             continue
         readers = [metric for metric in plan.metrics if role in metric.spec.roles]
-        if not readers:
+        if not readers and role not in joined:
             wanted = sorted({own for metric in plan.metrics for own in metric.other_roles})
             known = f"they read {', '.join(wanted)}" if wanted else "they read no other roles"
             raise ValueError(f"no metric asked for reads a column of role {role!r} ({role}={name!r}): {known}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from fastmetrics._core.kinds import GROUP_ROLE, LABEL_ROLE, SCORE_ROLE, Kind
+from fastmetrics._core.kinds import GROUP_ROLE, ITEM_ROLE, LABEL_ROLE, SCORE_ROLE, Kind
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.plan.column_names import (
     KEYWORD_ROLES,
@@ -41,7 +41,7 @@ class PlanPart:
         """Role, column, and the kind of its values: that of the metrics, None for keys, weights and slices."""
         roles = {LABEL_ROLE, self.names.model_role, *dict(self.names.others)}
         return tuple(
-            (role, name, self.plan.kind(role) if role in roles else None)
+            (role, name, self.plan.kinds.get(role) if role in roles else None)
             for role, name in self.names.columns_with_roles
         )
 
@@ -85,6 +85,7 @@ def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
     """The columns that a metric reads: those it names itself, else those of the caller."""
     roles = metric.spec.roles
     labels = own_columns(metric, LABEL_ROLE, names, names.labels) if LABEL_ROLE in roles else ()
+    truth = names.truth if LABEL_ROLE in roles and not labels else None
     model_role = metric.spec.model_role
     scores = () if model_role is None else own_models(metric, model_role, names)
     group = None
@@ -100,10 +101,22 @@ def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
             keyword += f", or --role {role}=... on the command line"
             raise ValueError(f"metric {metric!r} reads a column of role {role!r}: name it, {keyword}")
         others.append((role, column))
+    if truth is not None:
+        check_takes_truth(metric)
+        others = [(ITEM_ROLE, given[ITEM_ROLE])]
     return replace(
         names, labels=labels, scores=scores, group=group, others=tuple(sorted(others)), predictions=(),
-        probabilities=(), model_role=model_role or SCORE_ROLE, unnamed=(),
+        probabilities=(), model_role=model_role or SCORE_ROLE, unnamed=(), truth=truth,
     )  # fmt: skip
+
+
+def check_takes_truth(metric: Metric) -> None:
+    """Only lists of groups can be joined with a truth table: the rows of other metrics never meet it."""
+    if not all(getattr(getattr(own, "table", None), "of_truth", None) for own in metric.statistics()):
+        raise ValueError(
+            f"metric {metric!r} reads labels of single rows, which are not known before rows are joined with truth: "
+            f"name a column of the log, such as {metric.spec.base_name}(label=...), or join the tables first"
+        )
 
 
 def own_models(metric: Metric, role: str, names: ColumnNames) -> tuple[Key, ...]:
@@ -123,7 +136,8 @@ def own_columns(metric: Metric, role: str, names: ColumnNames, named: tuple[Any,
 
 def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: Metric) -> ColumnNames | None:
     """The columns of both, if a part can have them; otherwise None."""
-    if (shared.labels, shared.scores, shared.model_role) != (own.labels, own.scores, own.model_role):
+    compared = [(names.labels, names.scores, names.model_role, names.truth) for names in (shared, own)]
+    if compared[0] != compared[1]:
         return None
     if None not in (shared.group, own.group) and shared.group != own.group:
         return None

@@ -183,13 +183,20 @@ class PlannedTask(NamedTuple):
     has_rests: bool = False
 
 
-def plan_task(columns: Task, by: SliceColumns, intervals: IntervalArguments, name: str | None = None) -> PlannedTask:
-    """Plan one task, which has metrics."""
+def plan_task(
+    columns: Task,
+    by: SliceColumns,
+    intervals: IntervalArguments,
+    name: str | None = None,
+    truth: Mapping[str, Any] | None = None,
+) -> PlannedTask:
+    """Plan one task, which has metrics. The columns of `truth` are for tasks without a label."""
     models = named_model_roles(columns.score, columns.prediction, columns.probabilities, columns.roles)
     plan = make_plan(columns.metrics or (), models)
     names = read_column_names(
-        plan, columns.label, columns.score, columns.group, columns.weight, by, columns.other_roles()
-    )
+        plan, columns.label, columns.score, columns.group, columns.weight, by, columns.other_roles(),
+        truth,
+    )  # fmt: skip
     where = read_filter(columns.where)
     if where is not None:
         names = replace(names, where=where.name)
@@ -211,17 +218,24 @@ def plan_tasks(
     by: SliceColumns,
     intervals: IntervalArguments,
     prepare: Callable[[Task], Task] = unchanged,
+    truth: Mapping[str, Any] | None = None,
 ) -> list[PlannedTask]:
     """Plan the tasks of a call, or its one question if it has no tasks. An error of a task names it.
 
-    `prepare` checks and changes the columns of each task before it is planned.
+    `prepare` checks and changes the columns of each task before it is planned. `truth` are the columns of the truth
+    table, which has the labels.
     """
+    if truth is not None and call.label is not None:
+        raise ValueError(
+            f"labels are named twice, label={call.label!r} of the log and truth_columns={dict(truth)!r}: metrics that "
+            "read those of the log name them, such as auc(label=...)"
+        )
     if tasks is None:
-        return [plan_task(prepare(call), by, intervals)]
+        return [plan_task(prepare(call), by, intervals, None, truth)]
     planned = []
     for name, task in check_tasks(tasks).items():
         with name_task_in_errors(name):
-            planned.append(plan_task(prepare(task.inherit(call)), by, intervals, name))
+            planned.append(plan_task(prepare(task.inherit(call)), by, intervals, name, truth))
     return planned
 
 

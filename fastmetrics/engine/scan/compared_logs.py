@@ -31,6 +31,7 @@ from fastmetrics.engine.scan.read_log import (
     open_log,
     open_task_columns,
     read_source,
+    read_truth,
     release_arrow_memory,
 )
 
@@ -75,6 +76,7 @@ def scan_logs(
     budget: MemoryBudget,
     n_threads: int,
     progress: Progress | None,
+    truth: Any = None,
 ) -> Iterator[PartialState]:
     """Read two logs; yield the state of the rows of both, as `scan_log` does of one."""
     opened: list[Source] = []
@@ -101,6 +103,7 @@ def scan_logs(
                 state.close()
                 for own in columns:
                     own.expect_mixed_keys(found.column)
+        read_truth(state, truth, input_options, n_threads)
         check_rows(state)
         state.flush(n_threads)
         notes = (f"{argument}: {note}" for argument, own in zip(ARGUMENTS, opened, strict=True) for note in own.notes())
@@ -169,11 +172,12 @@ def least_units(part: PartState, slices: SlicesOfLogs) -> tuple[LeastHashes, Lea
             for number, own in enumerate(found):
                 own.add(block.hashes[logs[block.slices[:, 0]] == number])
         return found
-    store = part.unit_exchange.store if part.unit_exchange is not None else part.range_store()
-    name = UNIT if UNIT in store.types else HASH
+    exchange = part.unit_exchange or part.group_exchange
+    if exchange is None:
+        return found
+    name = UNIT if UNIT in exchange.store.types else HASH
     with within_pass(part, passes_of(slices)[0]):
-        for reader in store.block_readers([name, SLICE]):
-            columns = reader.load()
+        for columns in exchange.columns_of_log([name, SLICE]):
             of_rows = logs[columns[SLICE]]
             for number, own in enumerate(found):
                 own.add(columns[name][of_rows == number])

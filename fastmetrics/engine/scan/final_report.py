@@ -80,6 +80,8 @@ class ResolvedPart(NamedTuple):
                 bounds, error = found_interval.bounds, found_interval.error
                 approximate = self.bounds is not None and bounds is not None
                 coverage = {**value.coverage, **of_columns}
+                if names.truth is not None and slice_number is None:
+                    coverage |= self.part.counts.truth_left_out(coverage.get("truth_rows", 0))
                 method = "" if self.intervals is None else self.intervals.signature_suffix(metric)
                 found.append(Result(
                     repr(metric), score, slice_values, value.value,

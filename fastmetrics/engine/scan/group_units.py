@@ -28,11 +28,13 @@ def find_units(part: PartState, n_threads: int) -> tuple[UnitBuckets, UnitsOfGro
         for by_unit in part.states_by_unit:
             counter.merge(by_unit.units)
         return counter.unit_buckets(), None
-    store = part.unit_exchange.store if part.unit_exchange is not None else part.range_store()
+    exchange = part.unit_exchange or part.group_exchange
+    if exchange is None:
+        return counter.unit_buckets(), None
     if part.names.unit == ROW_UNITS:
-        number_equal_rows(store, n_threads)
-    for block in store.block_readers([HASH]):
-        counter.add(block.load()[HASH])
+        number_equal_rows(exchange.store, n_threads)
+    for columns in exchange.columns_of_log([HASH]):
+        counter.add(columns[HASH])
     return counter.unit_buckets(), None
 
 
@@ -51,7 +53,8 @@ class UnitsOfGroups:
         store = exchange.store
         pairs: dict[tuple[int, int], list[np.ndarray]] = {}
         for start, stop, blocks in row_ranges(store, LOADED_BYTES):
-            columns = store.load_partitions([HASH, UNIT], start, stop, numbers=blocks).columns
+            loaded = store.load_partitions(exchange.names_of_log([HASH, UNIT]), start, stop, numbers=blocks)
+            columns = exchange.rows_of_log(loaded.columns)
             pairs.setdefault((start, stop), []).append(find_distinct_pairs(columns[HASH], columns[UNIT]))
         distinct = [find_distinct_pairs(*np.concatenate(arrays, axis=1)) for arrays in pairs.values()]
         groups, units = np.concatenate(distinct, axis=1)

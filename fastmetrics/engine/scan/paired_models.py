@@ -52,7 +52,7 @@ def count_wins_of_groups(part: PartState, n_threads: int) -> dict[WinKey, WinCou
         return {}
     return count_group_wins(
         part.group_exchange, part.plan.metrics, part.outputs, slice_sets(part.slices), n_threads,
-        part.reader.key_texts.rank(),
+        part.reader.key_texts if part.truth else part.reader.key_texts.rank(),
     )  # fmt: skip
 
 

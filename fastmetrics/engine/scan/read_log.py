@@ -21,14 +21,16 @@ from fastmetrics._core.parallel import submit
 from fastmetrics.engine.input.batches import MixedKeysError, Source, SourcePartition
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT, find_column_uses
+from fastmetrics.engine.input.truth_rows import truth_tasks
 from fastmetrics.engine.partial.partial_state import BatchCounts, PartialState
 from fastmetrics.engine.partial.state_options import StateOptions
 from fastmetrics.engine.partial.task_state import TaskState
 from fastmetrics.engine.plan.plan_parts import distinct_columns
-from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
+from fastmetrics.engine.plan.tasks import PlannedTask, add_to_errors, name_task_in_errors
 
 Progress = Callable[[str, int, int | None], None]
 
+TABLES = ("log", "truth")
 RELEASE_ROWS = 1 << 23  # how often Arrow is asked to give freed batches back to the system
 
 
@@ -43,8 +45,9 @@ def scan_log(
     progress: Progress | None,
     by_unit: bool = False,
     keeps_sample: bool = False,
+    truth: Any = None,
 ) -> Iterator[PartialState]:
-    """Read a log; yield the state of its rows, which holds them until the context ends.
+    """Read a log, and the truth table if there is one; yield the state of the rows, until the context ends.
 
     `by_unit` and `keeps_sample` are those of `StateOptions`.
     """
@@ -69,6 +72,7 @@ def scan_log(
                     columns.expect_mixed_keys(found.column)
                     state.close()
                     state = PartialState(tasks, options)
+            read_truth(state, truth, input_options, n_threads)
             check_rows(state)
             state.notes = [*opened.notes(), *input_options.notes()]
             if progress is not None:
@@ -100,6 +104,71 @@ def update_state(state: PartialState, data: Any, input_options: InputOptions, n_
                 columns.expect_mixed_keys(found.column)
     finally:
         state.source, state.input_options = (columns if columns.replace_data(None) else None), input_options
+
+
+class TruthRows:
+    """The rows of a truth table on their way into a state: what `read_source` asks of one."""
+
+    waits = False
+
+    def __init__(self, state: PartialState, truth: Any) -> None:
+        self.tasks = truth_tasks(state.tasks, truth)
+        self.states = [own for own in state.states if any(part.truth for part in own.parts)]
+        self.has_memory_limit = state.has_memory_limit
+        self.rows = 0
+
+    def open_source(self, source: Source) -> None:
+        """All columns are keys and numbers: they are read as they come."""
+
+    def process_batch(self, batch: Any, first_row: int) -> BatchCounts:
+        return [state.process_truth(batch, first_row) for state in self.states]
+
+    def record_batch(self, processed: BatchCounts) -> None:
+        for state, own in zip(self.states, processed, strict=True):
+            state.record_truth(own)
+        self.rows += processed[0][0].rows_read
+
+
+def open_truth(
+    state: PartialState, truth: Any, input_options: InputOptions, n_threads: int
+) -> tuple[TruthRows, Source]:
+    """The rows of a truth table for the parts that read it, and its source."""
+    rows = TruthRows(state, truth)
+    return rows, open_task_columns(open_log(truth, input_options, state.options.budget, n_threads), rows.tasks)
+
+
+def read_truth(state: PartialState, truth: Any, input_options: InputOptions, n_threads: int) -> None:
+    """Take in the truth table of a log, which is there if and only if the question has columns of it."""
+    if not truth_tasks(state.tasks, truth):
+        return
+    parts = [part for part in state.parts if part.truth]
+    marks = [(store, store.mark()) for part in parts for store in part.stores()]
+    with add_to_errors("truth: "):
+        rows, source = open_truth(state, truth, input_options.of_truth(), n_threads)
+        while True:
+            try:
+                read_source(rows, source, n_threads)
+                break
+            except MixedKeysError as found:
+                source.expect_mixed_keys(found.column)
+                for store, mark in marks:
+                    store.restore(mark)
+                for part in parts:
+                    part.counts.truth_rows = part.counts.truth_dropped = 0
+
+
+def update_truth(state: PartialState, truth: Any, input_options: InputOptions, n_threads: int) -> None:
+    """Take in rows of the truth table. After an error the state is as before."""
+    state.settle(n_threads)
+    with add_to_errors("truth: "):
+        rows, source = open_truth(state, truth, input_options, n_threads)
+        while True:
+            try:
+                with state.update(n_threads):
+                    read_source(rows, source, n_threads)
+                return
+            except MixedKeysError as found:
+                source.expect_mixed_keys(found.column)
 
 
 def open_log(data: Any, input_options: InputOptions, budget: MemoryBudget | None, n_threads: int) -> Source:
@@ -147,6 +216,8 @@ def check_rows(state: PartialState) -> None:
 def check_task_rows(state: TaskState) -> None:
     for part in state.parts:
         part.check_labels()
+        if part.truth and not part.counts.truth_rows:
+            raise ValueError("truth has no rows: at least one is needed, of the table whose columns are truth_columns")
     if state.counts.rows_kept == 0 and ZERO_WEIGHT not in state.counts.dropped:
         raise ValueError(explain_no_rows(state))
 
@@ -163,7 +234,9 @@ def explain_no_rows(state: TaskState) -> str:
     return f"no row is left of {counts.rows} read: {reasons}"
 
 
-def read_source(state: PartialState, source: Source, n_threads: int, progress: Progress | None = None) -> None:
+def read_source(
+    state: PartialState | TruthRows, source: Source, n_threads: int, progress: Progress | None = None
+) -> None:
     """Take in all rows of a source, in the way that suits it and the number of threads."""
     state.open_source(source)
     columns = distinct_columns(part for task in state.tasks for part in task.parts)
@@ -185,7 +258,7 @@ def read_source(state: PartialState, source: Source, n_threads: int, progress: P
 
 
 def scan_in_calling_thread(
-    state: PartialState, batches: Iterator[Any], total: int | None, progress: Progress | None
+    state: PartialState | TruthRows, batches: Iterator[Any], total: int | None, progress: Progress | None
 ) -> None:
     """Process all batches in the calling thread, each before the next one is read."""
     first_row = 0
@@ -199,7 +272,11 @@ def scan_in_calling_thread(
 
 
 def scan_in_pool(
-    state: PartialState, batches: Iterator[Any], total: int | None, n_threads: int, progress: Progress | None
+    state: PartialState | TruthRows,
+    batches: Iterator[Any],
+    total: int | None,
+    n_threads: int,
+    progress: Progress | None,
 ) -> None:
     """Read one stream of batches while earlier ones are processed by a pool; only a few wait in memory."""
     from concurrent.futures import ThreadPoolExecutor
@@ -250,7 +327,7 @@ class PartitionWorkers:
     that is raised is the first of the log, whatever the order of the threads.
     """
 
-    def __init__(self, state: PartialState, partitions: list[SourcePartition]) -> None:
+    def __init__(self, state: PartialState | TruthRows, partitions: list[SourcePartition]) -> None:
         from queue import SimpleQueue
 
         self.state = state

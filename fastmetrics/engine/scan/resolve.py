@@ -25,6 +25,7 @@ from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes, passes_of, slice_sets
 from fastmetrics.engine.partial.slices_and_rests import SlicesAndRests
+from fastmetrics.engine.partial.slices_of_logs import SlicesOfLogs
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.read_log import Progress
 
@@ -164,8 +165,9 @@ def group_reduction(
     `sets` are by default the slices of the current pass. Replicates need groups of one class too (`lists_all`).
     """
     sets = stored_slices(part.slice_pass.n_slices) if sets is None else sets
-    texts = part.reader.key_texts.rank()
-    return GroupReduction(statistics, part.outputs, sets, new_states, texts, part.slice_pass.all_rows, lists_all)
+    texts = part.reader.key_texts if part.truth else part.reader.key_texts.rank()
+    all_rows = part.slice_pass.all_rows and not isinstance(part.slices, SlicesOfLogs)  # nobody asks for both logs
+    return GroupReduction(statistics, part.outputs, sets, new_states, texts, all_rows, lists_all)
 
 
 def group_statistics_by_table(plan: Plan) -> list[list[Any]]:

@@ -19,6 +19,8 @@ from support import pages
 from support.cases import assert_raises, each_case
 from support.extend.worked_examples import ALL_COLUMNS, NAMES, evaluate, load_example
 from support.extend.worked_examples import make_log as make_example_log
+from support.ranking.truth_tables import COLUMNS as LISTS
+from support.ranking.truth_tables import METRICS, TRUTH, random_tables
 from support.registry_cases import own_metrics
 from support.states import round_cases
 from support.states.round_cases import COLUMNS, ROWS, SETS, UNITS
@@ -100,6 +102,22 @@ class RunnerChecks:
         found, expected = engine.entry.compare(data, metrics, **options), fm.compare(log, metrics, **options)
         assert found == expected
         assert found.evaluation == expected.evaluation
+
+    def test_lists_that_are_joined_with_truth(self, engine):
+        shown, truth = random_tables(3, texts=True)
+        question = fm.Evaluation(METRICS, truth_columns=TRUTH, by="country", weight="weight", ci=0.9, **LISTS)
+        tables = engine.collect([shown[:200], shown[200:]]), engine.collect([truth[:50], truth[:0], truth[50:]])
+        assert engine.entry.evaluate(tables[0], question, truth=tables[1]) == question.run(shown, truth=truth)
+        options = LISTS | {"label": "grade", "baseline": "rest", "by": "country"}
+        expected = fm.compare(shown, METRICS, truth=truth, **options)
+        assert engine.entry.compare(tables[0], METRICS, truth=tables[1], **options) == expected
+        assert_raises(ValueError, "truth is missing", engine.entry.evaluate, tables[0], question)
+        bad = truth.set_column(2, "grade", pa.array([None] + [1] * (len(truth) - 1)))
+        words = rf"truth: label column 'grade' has a (null|NaN) at row 0.*{engine.place} 0"
+        assert_raises(
+            ValueError, words, engine.entry.evaluate, tables[0], question, truth=engine.collect([bad, truth[:0]])
+        )
+        assert_raises(TypeError, "truth must be a", engine.entry.evaluate, tables[0], question, truth=truth)
 
     def test_little_memory_and_many_targets(self, engine, log, data, tmp_path):
         options = COLUMNS | {"group": "name", "by": "channel"}

@@ -36,6 +36,7 @@ from fastmetrics.engine.evaluation.options.option import (
     STORED,
     TASKS,
     TRAINING,
+    TRUTH,
     UNITS,
     ZONE,
     Option,
@@ -193,6 +194,19 @@ OPTIONS = (
         ),
         flags=("--role",),
         metavar="ROLE=COLUMN",
+    ),
+    Option(
+        "truth_columns",
+        TRUTH,
+        "dict of str and str",
+        'The columns of the truth table by role, ``{"label": "rating", "group": "user", "item": "movie"}``: which '
+        "items of every group are relevant, with their grades. Rows of the log are joined with it by `group` and "
+        "`item`, so that metrics of ranked lists also know the items that the log does not show. Groups and items "
+        "have the names of the log by default, and without a label every item of the table is relevant. The table "
+        "is `truth` of a run.",
+        help="A column of --truth, by its role: label, group or item. May be repeated.",
+        metavar="ROLE=COLUMN",
+        flags=("--truth-column",),
     ),
     Option(
         "where",

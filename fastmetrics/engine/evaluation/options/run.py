@@ -35,6 +35,30 @@ OF_MEMORY = (*OF_THREADS, PARTIAL)
 
 RUN_OPTIONS = (
     Option(
+        "truth",
+        OBJECT,
+        "path, table or frame",
+        "The relevant items of every group, a second table beside the log: a row for each item, perhaps with its "
+        "grade. Anything that `data` may be. Its columns are `truth_columns`; without these, `label` is a column of "
+        "this table, and groups and items have the names that they have in the log. A list of the log gets the grades "
+        "of its items, 0 for those that the table lacks; relevant items that it does not show count as not found. A "
+        "group without a row of the log has no list.",
+        entry_points=(EVALUATE, COMPARE),
+        help=(
+            "A table of the relevant items of every group; with --role item=COLUMN. Without --truth-column, --label is "
+            "a column of it."
+        ),
+        metavar="PATH",
+        flags=("--truth",),
+    ),
+    Option(
+        "truth",
+        OBJECT,
+        "table of the same engine",
+        "The relevant items of every group, as for `fastmetrics.evaluate`: a second table of the kind of `data`.",
+        entry_points=ON_CLUSTERS,
+    ),
+    Option(
         "n_threads",
         COUNT,
         "int",

@@ -24,12 +24,16 @@ class GroupWorkspace(SlicedTables):
         return 1
 
     def order_by_slice(self, n_groups: int) -> tuple[np.ndarray, list[tuple[int, slice]]]:
-        """The order that brings the groups of each slice together, and where those of each slice stand in it."""
-        slices = self.groups.slices[:n_groups]
-        counts = np.bincount(slices)
-        stops = np.cumsum(counts)
-        segments = [
-            (number, slice(int(stops[number] - counts[number]), int(stops[number])))
-            for number in np.flatnonzero(counts).tolist()
-        ]
-        return np.argsort(slices, kind="stable"), segments
+        """See below, for the groups that were found last."""
+        return order_by_slice(self.groups.slices[:n_groups])
+
+
+def order_by_slice(slices: np.ndarray) -> tuple[np.ndarray, list[tuple[int, slice]]]:
+    """The order that brings the groups of each slice together, and where those of each slice stand in it."""
+    counts = np.bincount(slices)
+    stops = np.cumsum(counts)
+    segments = [
+        (number, slice(int(stops[number] - counts[number]), int(stops[number])))
+        for number in np.flatnonzero(counts).tolist()
+    ]
+    return np.argsort(slices, kind="stable"), segments

@@ -23,9 +23,11 @@ PARAMETER_CHECKS = {
     "empty": lists.EMPTY_POLICIES,
 }
 
-COUNT_COLUMNS = {"rows": lists.ROWS, "tied pairs": lists.TIED_PAIRS, "pairs": lists.PAIRS}
+COUNT_COLUMNS = {
+    "rows": lists.ROWS, "tied pairs": lists.TIED_PAIRS, "pairs": lists.PAIRS, "truth rows": lists.TRUTH_ROWS,
+}  # fmt: skip
 FIRST_LIST = np.zeros(1, np.int64)
-COVERAGE_COUNTS = ("lists", "empty lists", "rows", "rows of empty lists", "tied pairs", "pairs")
+COVERAGE_COUNTS = ("lists", "empty lists", "rows", "rows of empty lists", "tied pairs", "pairs", "truth rows")
 
 
 class ListMean(ByUnit, MeanOfGroups):
@@ -34,8 +36,8 @@ class ListMean(ByUnit, MeanOfGroups):
     __slots__ = ("empty_policy", "measure", "ties")
     # Kernels add to the first two counts and to both sums by place.
     fields = Fields(
-        "lists", "empty lists", "rows", "rows of empty lists", wide_count("tied pairs"), wide_count("pairs"),
-        exact_sum("w value"), exact_sum("w"),
+        "lists", "empty lists", "rows", "rows of empty lists", "truth rows", wide_count("tied pairs"),
+        wide_count("pairs"), exact_sum("w value"), exact_sum("w"),
     )  # fmt: skip
 
     def __init__(self, measure: lists.Measure, ties: str, empty: str) -> None:
@@ -96,12 +98,13 @@ class ListMean(ByUnit, MeanOfGroups):
 
 def list_coverage(state: Sums, empty: str) -> dict[str, Any]:
     """The coverage of a mean over lists."""
-    groups, n_empty, rows, rows_empty, tied, pairs = map(state.count, COVERAGE_COUNTS)
+    groups, n_empty, rows, rows_empty, tied, pairs, truth_rows = map(state.count, COVERAGE_COUNTS)
     left_out = {NO_RELEVANT_ROW: (n_empty, rows_empty)} if empty == "skip" and n_empty else {}
     return group_coverage(groups, rows, left_out) | {
         "groups_without_relevant": n_empty,
         "rows_per_group": rows / groups if groups else float("nan"),
         "tied_pairs": tied / pairs if pairs else 0.0,
+        **({"truth_rows": truth_rows} if truth_rows else {}),
     }
 
 

@@ -39,7 +39,8 @@ GREATEST_FLOAT = float(np.finfo(np.float64).max)
 GREATEST_GRADE = 1000.0  # for gain exp2: sums of 2**grade stay finite
 NO_OFFSETS: np.ndarray = np.empty(0, np.int64)
 ONE_GRADE = np.zeros(1)
-ROWS, POSITIVES, JUDGED, IDEAL, TIED_PAIRS, PAIRS, MISSING = range(7)  # columns of the counts of a list
+# Columns of the counts of a list.
+ROWS, POSITIVES, JUDGED, IDEAL, TIED_PAIRS, PAIRS, MISSING, TRUTH_ROWS = range(8)
 MOST_STORED_WEIGHTS = 1 << 20  # of ranks, and as many sums of weights
 ROWS_PER_CHUNK = 1 << 16  # rows of the lists that a thread measures at a time
 

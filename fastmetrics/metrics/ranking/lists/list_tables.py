@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from fastmetrics._kernels.ranking import ranked_lists
 from fastmetrics.metrics.ranking.lists.group_workspace import GroupWorkspace
 from fastmetrics.metrics.ranking.lists.large_groups import LargeGroupList, large_group_lists
 from fastmetrics.metrics.ranking.lists.list_measures import BINARY_LOGARITHM, TIES, Measure, MeasureTable
+from fastmetrics.metrics.ranking.lists.truth_lists import TruthLists
 
 ROWS_PER_CALL = 1 << 16  # rows of the partitions whose groups one call of the kernel measures
 
@@ -53,6 +54,7 @@ class ListsByGroup(GroupWorkspace):
     # An upper bound: pages of the kernel's memory are touched only for rows with a gain.
     ROW_BYTES = 8 * ranked_lists.WORDS_PER_ROW + 72
     ties = "average"
+    of_truth: ClassVar[type[TruthLists]] = TruthLists
 
     def __init__(
         self,
@@ -130,6 +132,17 @@ class ListsByGroup(GroupWorkspace):
         for number, output in enumerate(outputs):
             for slice_number, ranked in large_group_lists(rows, keys, output, by_slice):
                 yield number, slice_number, cls.of_large_list(measures, keys, ranked)
+
+    @staticmethod
+    def of_lists(
+        keys: GroupKeys,
+        values: np.ndarray,
+        counts: np.ndarray,
+        weights: np.ndarray | None,
+        measure_index: dict[Measure, int],
+    ) -> ListTable:
+        """The table of lists that were measured apart."""
+        return ListTable(keys, values, counts, weights, measure_index)
 
     @classmethod
     def of_large_list(cls, measures: list[Measure], keys: GroupKeys, ranked: LargeGroupList) -> ListTable:
