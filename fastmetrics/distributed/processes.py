@@ -76,8 +76,12 @@ def evaluate(
         Memory of rows in all processes together; those that do not fit spill to files.
     spill_dir : str, optional
         The folder for spill files and pieces.
-    truth : path or table, optional
-        The relevant items of every group, as for `evaluate`.
+    truth : path, table or frame, optional
+        The relevant items of every group, a second table beside the log: a row for each item, perhaps with its grade.
+        Anything that `data` may be. Its columns are `truth_columns`; without these, `label` is a column of this table,
+        and groups and items have the names that they have in the log. A list of the log gets the grades of its items, 0
+        for those that the table lacks; relevant items that it does not show count as not found. A group without a row
+        of the log has no list.
     **input_options : object
         Options of reading that `evaluate` has, such as `format`.
 

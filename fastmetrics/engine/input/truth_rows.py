@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.key_columns import NumberKeys
+from fastmetrics._core.columns.key_types import TEXT, parts_of
 from fastmetrics._core.columns.row_blocks import RowBlock
 from fastmetrics._core.kinds import ITEM_ROLE
-from fastmetrics._core.tables.key_texts import KeyTexts
+from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
 from fastmetrics.engine.input.batch_validation import ColumnReader, ValidatedBatch
 from fastmetrics.engine.input.row_selection import RowSelector
-from fastmetrics.engine.plan.column_names import ColumnNames
+from fastmetrics.engine.plan.column_names import ColumnNames, key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.tasks import PlannedTask
 
@@ -57,6 +58,14 @@ class TruthReader:
         """The reader for a part; None if it reads nothing of the table."""
         of_truth = part_of_truth(part)
         return None if of_truth is None else cls(part, of_truth, on_invalid, key_texts)
+
+    def text_keys(self, group_type: np.dtype | None) -> list[str]:
+        """The columns of keys that are texts in the log, where the keys of groups are of a type, if that is known."""
+        names = self.part.names
+        of_groups = [] if group_type is None else parts_of(group_type)
+        groups = [name for name, kind in zip(key_columns(names.group), of_groups, strict=False) if kind == TEXT]
+        items = [own for _, own in names.others] if self.reader.key_texts.kind == TEXTS else []
+        return groups + items
 
     def read(self, batch: Any, first_row: int) -> ValidatedBatch:
         """The rows of a batch, with the columns that the exchange by group stores of those of the log."""

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from fastmetrics._core.kinds import GROUP_ROLE, ITEM_ROLE, LABEL_ROLE, SCORE_ROLE, Kind
+from fastmetrics._core.kinds import Key as KeyKind
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.plan.column_names import (
     KEYWORD_ROLES,
@@ -23,6 +24,7 @@ from fastmetrics.engine.plan.column_names import (
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
 from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics
 
+JOINED_BY = KeyKind()  # items by which rows are joined with truth, if no metric reads them
 MOST_DIVISIONS = 100  # of plans into parts that are kept for further calls
 
 
@@ -41,7 +43,7 @@ class PlanPart:
         """Role, column, and the kind of its values: that of the metrics, None for keys, weights and slices."""
         roles = {LABEL_ROLE, self.names.model_role, *dict(self.names.others)}
         return tuple(
-            (role, name, self.plan.kinds.get(role) if role in roles else None)
+            (role, name, self.plan.kinds.get(role, JOINED_BY) if role in roles else None)
             for role, name in self.names.columns_with_roles
         )
 

@@ -134,7 +134,12 @@ def open_truth(
 ) -> tuple[TruthRows, Source]:
     """The rows of a truth table for the parts that read it, and its source."""
     rows = TruthRows(state, truth)
-    return rows, open_task_columns(open_log(truth, input_options, state.options.budget, n_threads), rows.tasks)
+    source = open_task_columns(open_log(truth, input_options, state.options.budget, n_threads), rows.tasks)
+    for part in state.parts:
+        exchange = part.group_exchange
+        for column in part.truth.text_keys(None if exchange is None else exchange.key_dtype) if part.truth else ():
+            source.expect_mixed_keys(column)  # numbers in a text file are texts, as they are in the log
+    return rows, source
 
 
 def read_truth(state: PartialState, truth: Any, input_options: InputOptions, n_threads: int) -> None:

@@ -87,7 +87,7 @@ FUNCTIONS = {
 WITHOUT_TEXTS = (UPDATE, FROM_BYTES, LOAD)
 # Data and questions; what a comparison has in place of intervals that are asked for; how an engine runs.
 NO_OPTIONS = {
-    "self", "data", "batch", "path", "sources", "evaluation", "metrics",
+    "self", "data", "batch", "table", "path", "sources", "evaluation", "metrics",
     "ci", "ci_method",
     "source", "attempt", "processes", "pool", "summary_only", "input_options",
 }  # fmt: skip

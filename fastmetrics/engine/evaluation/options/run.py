@@ -43,7 +43,7 @@ RUN_OPTIONS = (
         "this table, and groups and items have the names that they have in the log. A list of the log gets the grades "
         "of its items, 0 for those that the table lacks; relevant items that it does not show count as not found. A "
         "group without a row of the log has no list.",
-        entry_points=(EVALUATE, COMPARE),
+        entry_points=(EVALUATE, COMPARE, PROCESSES),
         help=(
             "A table of the relevant items of every group; with --role item=COLUMN. Without --truth-column, --label is "
             "a column of it."
