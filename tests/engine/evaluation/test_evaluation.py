@@ -66,6 +66,7 @@ OF_KINDS = {
     table.FILTER: "old > 0.5", table.ZONE: "Asia/Tokyo", table.LEVEL: 0.9, table.COUNT: 5, table.SEED: 3,
     table.FLAG: True, table.SIZE: 1 << 20, table.METRICS: ["auc"], table.TASKS: {"a": fm.Task(label="buy")},
     table.MODELS: [["old", "new"]], table.ROLES: {"reward": "old"}, table.MARGINS: {"auc": 0.01},
+    table.TRUTH: {"label": "buy"},
 }  # fmt: skip
 CHANGES = {own.name: own.choices[1] if own.choices else OF_KINDS[own.kind] for own in OPTIONS} | {
     "weight": "w", "label": "buy", "score": "old", "correction": "none",
@@ -73,6 +74,7 @@ CHANGES = {own.name: own.choices[1] if own.choices else OF_KINDS[own.kind] for o
 NEEDS = {
     "prediction": {"metrics": "accuracy", "score": None, "prediction": "buy"},
     "probabilities": {"metrics": "brier", "score": None, "probabilities": ["new", "old"]},
+    "truth_columns": {"metrics": "ndcg@5", "label": None, "item": "item"},
     "unit": {"ci": 0.9}, "approximate": {"metrics": "auc"}, "state_size": {"metrics": "auc", "approximate": True},
 }  # fmt: skip
 # Roles of metrics that the library does not have: tests/engine/evaluation/test_question_files.py registers one.

@@ -16,7 +16,7 @@ VALUES = "tasks/0/slices/0.arrow"
 OF_FILES = ("format", "library", "arrays", "evaluation", "sources")
 OF_PARTS = {
     "types", "seen", "minus_one_rows", "n_classes", "float_keys", "sums", "histograms", "key_texts", "counts",
-    "partitions", "differing", "sum_distances", "key_kind",
+    "partitions", "differing", "sum_distances", "key_kind", "truth_rows", "truth_dropped", "truth_types",
 }  # fmt: skip
 
 
