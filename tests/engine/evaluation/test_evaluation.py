@@ -74,7 +74,7 @@ CHANGES = {own.name: own.choices[1] if own.choices else OF_KINDS[own.kind] for o
 NEEDS = {
     "prediction": {"metrics": "accuracy", "score": None, "prediction": "buy"},
     "probabilities": {"metrics": "brier", "score": None, "probabilities": ["new", "old"]},
-    "truth_columns": {"metrics": "ndcg@5", "label": None, "item": "item"},
+    "truth_columns": {"metrics": "ndcg@5", "label": None, "item": "item", "truth_columns": {"group": "user"}},
     "unit": {"ci": 0.9}, "approximate": {"metrics": "auc"}, "state_size": {"metrics": "auc", "approximate": True},
 }  # fmt: skip
 # Roles of metrics that the library does not have: tests/engine/evaluation/test_question_files.py registers one.
