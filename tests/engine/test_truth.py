@@ -234,3 +234,18 @@ def test_a_task_with_a_label_reads_the_log():
     assert report.value("ndcg@5", task="lists") == fm.evaluate(
         log, "ndcg@5", label="grade", truth=truth, **COLUMNS)["ndcg@5"]  # fmt: skip
     assert report.value("rmse", task="minutes") == fm.evaluate(log, "rmse", label="watched", score="score")["rmse"]
+
+
+def test_small_batches_are_gathered():
+    log, truth = random_tables(18, n_users=40)
+    question = fm.Evaluation(METRICS, truth_columns=TRUTH, **COLUMNS)
+    expected = fm.evaluate(log, question, truth=truth)
+    accumulator, chunks = fm.Accumulator(question), truth.to_batches(max_chunksize=10)
+    for number, batch in enumerate(log.select(["user", "item", "score"]).to_batches(max_chunksize=7)):
+        accumulator.update(batch)
+        if number % 5 == 0:
+            accumulator.update(chunks.pop(), table="truth")
+    for chunk in chunks:
+        accumulator.update(chunk, table="truth")
+    assert accumulator.rows == len(log)
+    same(expected, accumulator.result())
