@@ -37,7 +37,7 @@ class SourceFacts(NamedTuple):
     Attributes
     ----------
     rows : tuple of int
-        The rows that it has read, and kept for each task; those of truth.
+        The rows of the log that it has read, and those of it and of truth that it has kept for each task.
     error : DataError or None
     slice_values : list
         What the codes of slices stand for, by task and columns.

@@ -99,8 +99,8 @@ class SourceState:
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """The rows that were read, and those that were kept for each task; those of truth."""
-        return self.state.rows, *(own.counts.rows_kept for own in self.state.states), self.state.truth_rows
+        """The rows of the log that were read, and those of it and of truth that were kept for each task."""
+        return self.state.rows, *(own.counts.rows_kept + own.truth_rows for own in self.state.states)
 
     def summary(self, decision: Decision) -> bytes:
         """What the driver is told: counts of rows, and samples of scores or, if no rows have to meet, all states."""

@@ -89,7 +89,7 @@ class Summary(NamedTuple):
     round, number, attempt : int
         `number` is that of the source or the target.
     rows : tuple of int
-        The rows that a source has read, and kept for each task; those of truth.
+        The rows of the log that a source has read, and those of it and of truth that it has kept for each task.
     error : DataError or None
     parts : list of PartSummary
     decision : Decision or None

@@ -60,7 +60,7 @@ class PartialState:
     @property
     def truth_rows(self) -> int:
         """Rows of the truth table taken in so far, by all parts."""
-        return sum(part.counts.truth_rows for part in self.parts)
+        return sum(state.truth_rows for state in self.states)
 
     @property
     def parts(self) -> list[PartState]:

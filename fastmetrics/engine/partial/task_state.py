@@ -56,6 +56,11 @@ class TaskState:
         return self.parts[0].counts
 
     @property
+    def truth_rows(self) -> int:
+        """Rows of the truth table that were kept, by all parts."""
+        return sum(part.counts.truth_rows for part in self.parts)
+
+    @property
     def filtered(self) -> int | None:
         """Rows that the filter left out; None if there is no filter."""
         return self.counts.filtered if self.has_filter else None

@@ -481,8 +481,8 @@ class TestStates:
         for change, message in (
             ({"sums": []}, "not the rows it counts"),
             ({"sums": [sums[:-1]]}, "not the arrays it should have"),
-            ({"sums": [[0, 1, *sums[2:]]]}, "no column or slice"),
-            ({"sums": [[0, 0, 0, *sums[3:]]]}, "no column or slice"),
+            ({"sums": [[0, 1, *sums[2:]]]}, "of no statistic, column or slice"),
+            ({"sums": [[0, 0, 0, *sums[3:]]]}, "of no statistic, column or slice"),
             ({"rows": 1 << 63}, "counts of rows"),
             ({"types": ["int64"]}, "no types"),
             ({"seen": [1]}, "labels are not of one kind"),
