@@ -38,7 +38,8 @@ def test_wrong_arguments():
     question = fm.Evaluation("auc", **COLUMNS)
     assert_raises(ValueError, "targets must be a positive integer; found 0", question.plan, targets=0)
     state = question.plan().partial(0)
-    assert_raises(ValueError, "table must be one of 'log', 'truth'; found 'items'", state.update, {"click": [1], "pctr": [0.5]}, table="items")
+    rows = {"click": [1], "pctr": [0.5]}
+    assert_raises(ValueError, "table must be one of 'log', 'truth'; found 'items'", state.update, rows, table="items")
     assert_raises(TypeError, "no option of reading 'color'; known: .*format", state.update, pa.table({}), color="red")
 
 
