@@ -10,10 +10,15 @@ import pickle
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from threading import Lock
 from typing import Any
 
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.registry import Metric, import_plugin, is_own, replace_spec
+from fastmetrics._core.registry import Metric, import_plugin, is_own, known_specs, replace_spec
+
+# What a worker has registered last: its threads run tasks of one question side by side.
+REGISTERED: dict[bytes, list[Any]] = {}
+REGISTERING = Lock()
 
 
 class Plugins(NamedTuple):
@@ -32,8 +37,14 @@ class Plugins(NamedTuple):
             for module in self.modules:
                 import_plugin(module, "a metric that a cluster evaluates")
             return
-        for spec in pickle.loads(self.specs):
-            replace_spec(spec)
+        with REGISTERING:
+            known, earlier = known_specs(), REGISTERED.get(self.specs)
+            if earlier is not None and all(known.get(spec.name) is spec for spec in earlier):
+                return
+            REGISTERED.clear()
+            REGISTERED[self.specs] = pickle.loads(self.specs)
+            for spec in REGISTERED[self.specs]:
+                replace_spec(spec)
 
     def dumps(self, content: Any) -> bytes:
         """Pickle what goes to workers or comes from them; states may be of classes that they know by value only."""
