@@ -99,8 +99,8 @@ class DistributedPlan(Rounds):
         -------
         SourceState
         """
-        from fastmetrics.engine.partial.state_files import StateReader
-        from fastmetrics.engine.partial.state_reading import fill_states
+        from fastmetrics.engine.partial.files.containers import StateReader
+        from fastmetrics.engine.partial.files.reading import fill_states
 
         try:
             source, attempt, error, content = pickle.loads(state)

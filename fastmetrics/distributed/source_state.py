@@ -184,7 +184,7 @@ class SourceState:
         TypeError
             The filter is an expression of pyarrow or polars.
         """
-        from fastmetrics.engine.partial.state_writing import write_states
+        from fastmetrics.engine.partial.files.writing import write_states
 
         self.check_whole()
         if any(part.counted_rows is not None for part in self.state.parts):

@@ -378,7 +378,7 @@ class Accumulator:
             The file cannot be written, such as in a folder that is not there, or on a full disk.
         """
         from fastmetrics._core.results.output_files import complete_or_nothing
-        from fastmetrics.engine.partial.state_files import path_of_state
+        from fastmetrics.engine.partial.files.containers import path_of_state
 
         with complete_or_nothing(path_of_state(path)) as temporary, temporary.open("wb") as file:
             self._write(file)
@@ -414,7 +414,7 @@ class Accumulator:
         OSError
             The file cannot be read.
         """
-        from fastmetrics.engine.partial.state_files import StateError, open_state
+        from fastmetrics.engine.partial.files.containers import StateError, open_state
 
         with open_state(path) as file:
             try:
@@ -469,7 +469,7 @@ class Accumulator:
         return cls._read(BytesIO(data), n_threads, memory_limit, spill_dir)
 
     def _write(self, file: BinaryIO) -> None:
-        from fastmetrics.engine.partial.state_writing import write_states
+        from fastmetrics.engine.partial.files.writing import write_states
 
         self.flush()
         write_states(file, self._state, self.evaluation, count_threads(self.n_threads))
@@ -482,8 +482,8 @@ class Accumulator:
         memory_limit: int | str | None,
         spill_dir: str | os.PathLike[str] | None,
     ) -> Accumulator:
-        from fastmetrics.engine.partial.state_files import StateReader
-        from fastmetrics.engine.partial.state_reading import fill_states
+        from fastmetrics.engine.partial.files.containers import StateReader
+        from fastmetrics.engine.partial.files.reading import fill_states
 
         reader = StateReader(file, count_threads(n_threads))
         question = reader.question(ACCUMULATOR)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics.engine.partial.state_files import StateError
+from fastmetrics.engine.partial.files.containers import StateError
 from support.cases import assert_raises, each_case
 from support.registry_cases import TEXT_COLUMNS
 from support.states.accumulator_states import STATES, log_of, make, outcome

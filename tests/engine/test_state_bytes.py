@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics import _version
-from fastmetrics.engine.partial.state_files import FORMAT
+from fastmetrics.engine.partial.files.containers import FORMAT
 from support.cases import assert_raises, each_case
 from support.states.accumulator_states import STATES, log_of, make, outcome
 from support.states.accumulators import with_other_source

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from fastmetrics.engine.partial.state_writing import FILE, PART, TASK
+from fastmetrics.engine.partial.files.fields import FILE, PART, TASK
 from generated import ROOT
 
 PAGE = ROOT / "docs" / "internals" / "state-files.md"

@@ -2,6 +2,6 @@
 
 A state is updated with batches, merged with others, and resolved to final states by `scan`. `evaluate` fills one from a
 log; an accumulator is one that the caller feeds. The entry points and `scan` import this package; it imports `plan`,
-`input` and `_core`. Read `partial_state` first, then `task_state` and `part_state`. `state_files` has the container of
-a file, `state_writing` and `state_reading` its content, `stored_rows` the rows that exchanges keep.
+`input` and `_core`. Read `partial_state` first, then `task_state` and `part_state`. `files` has a state as a
+file.
 """

@@ -14,7 +14,7 @@ from fastmetrics._core.exchange.blocks import StoredBlock
 from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.exchange import hash_partition
-from fastmetrics.engine.partial import state_writing, stored_rows
+from fastmetrics.engine.partial.files import stored_rows, writing
 from support.cases import assert_raises, each_case
 from support.states.state_bytes_parts import put_together, take_apart
 
@@ -37,7 +37,7 @@ def small_row_groups(monkeypatch):
     """Files of few rows have several sections and row groups, and their rows stay in them."""
     monkeypatch.setattr(stored_rows, "ROW_GROUP_ROWS", 2000)
     monkeypatch.setattr(stored_rows, "FILE_ROWS", 5000)
-    monkeypatch.setattr(state_writing, "ROW_GROUP_ROWS", 2000)
+    monkeypatch.setattr(writing, "ROW_GROUP_ROWS", 2000)
 
 
 @pytest.fixture(scope="module")

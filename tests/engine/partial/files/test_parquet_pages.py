@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.columns.delta_packing import most_packed_bytes, pack_deltas
-from fastmetrics.engine.partial.parquet_pages import PageColumn, ParquetPages
+from fastmetrics.engine.partial.files.parquet_pages import PageColumn, ParquetPages
 from support.cases import each_case
 
 LENGTHS = (1, 2, 31, 32, 33, 34, 127, 128, 129, 130, 257, 1000)

@@ -44,8 +44,7 @@ from fastmetrics._core.optional_imports import compute, parquet, pyarrow
 from fastmetrics._core.parallel import submit
 from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.exchange import hash_partition
-from fastmetrics.engine.partial.parquet_pages import PageColumn, ParquetPages
-from fastmetrics.engine.partial.state_files import (
+from fastmetrics.engine.partial.files.containers import (
     READING,
     SectionReader,
     StateError,
@@ -53,6 +52,7 @@ from fastmetrics.engine.partial.state_files import (
     errors_mean_damage,
     require,
 )
+from fastmetrics.engine.partial.files.parquet_pages import PageColumn, ParquetPages
 
 FILE_ROWS = 1 << 20
 ROW_GROUP_ROWS = 1 << 16

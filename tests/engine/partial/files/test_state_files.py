@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.engine.partial import state_files, stored_rows
+from fastmetrics.engine.partial.files import containers, stored_rows
 from support.cases import assert_raises, each_case
 from support.states.accumulator_states import STATES, make, outcome
 from support.states.state_bytes_parts import sections_of
@@ -221,7 +221,7 @@ def test_a_failed_write_leaves_the_old_file(log, tmp_path, monkeypatch, error, s
     left = int(share * len(state.to_bytes()))
     archive = zipfile.ZipFile
     with monkeypatch.context() as patch:
-        patch.setattr(state_files.zipfile, "ZipFile", lambda file, mode: archive(FailingFile(file, left, error), mode))
+        patch.setattr(containers.zipfile, "ZipFile", lambda file, mode: archive(FailingFile(file, left, error), mode))
         with pytest.raises(type(error)) as found:
             state.save(path)
     if isinstance(error, OSError):

@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 
 import fastmetrics as fm
-from fastmetrics.engine.partial.state_files import StateError
+from fastmetrics.engine.partial.files.containers import StateError
 from support.cases import assert_raises, each_case
 from support.states.accumulator_states import make
 from support.states.state_bytes_parts import (
