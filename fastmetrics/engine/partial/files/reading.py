@@ -9,13 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.arrow_columns import LISTS
-from fastmetrics._core.columns.label_codes import check_type
 from fastmetrics._core.tables.key_texts import KeyTexts
-from fastmetrics._kernels.columns import column_checks as kernels
-from fastmetrics.engine.input.batch_validation import mixes_zero_and_minus_one
 from fastmetrics.engine.input.grouping_sets import GroupingSets
-from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
 from fastmetrics.engine.input.stored_slices import add_slices, add_values
 from fastmetrics.engine.partial.files.containers import (
     READING,
@@ -26,15 +21,11 @@ from fastmetrics.engine.partial.files.containers import (
     require,
     take_fields,
 )
-from fastmetrics.engine.partial.files.fields import FILE, PART, TASK
+from fastmetrics.engine.partial.files.fields import FILE, PART, TASK, check_part
 from fastmetrics.engine.partial.files.stored_states import read_counts, read_histograms, read_sums
 from fastmetrics.engine.partial.files.stored_stores import read_stores
-from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.partial.task_state import TaskState
-from fastmetrics.engine.plan.column_names import key_columns
-
-ALL_KINDS = kernels.SAW_ZERO | kernels.SAW_ONE | kernels.SAW_MINUS_ONE
 
 
 @errors_mean_damage("its header does not fit its numbers")
@@ -74,40 +65,6 @@ def fill_state(
         read_sums(part, part_header["sums"], arrays)
         read_histograms(part, part_header["histograms"], arrays)
         read_stores(part, part_header["partitions"], arrays, reader, f"{place}/parts/{number}")
-
-
-def check_part(part: PartState) -> None:
-    """The fields of a part have to fit each other, and the columns that its metrics read."""
-    counts, types, names = part.counts, part.types.found, part.names
-    seen, first_rows = counts.label_kinds_seen, counts.minus_one_rows
-    valid = counts.rows - counts.filtered - sum(own for why, own in counts.dropped.items() if why != ZERO_WEIGHT)
-    allowed = [part.plan.label_kinds.allowed_label_kinds] * len(names.labels)
-    allowed += [ALL_KINDS] * (len(counts.class_columns) - len(names.labels))
-    require(
-        len(seen) == len(first_rows) == len(allowed)
-        and all(row is None or row < counts.rows for row in first_rows)
-        and not any(own & ~may or mixes_zero_and_minus_one(own) for own, may in zip(seen, allowed, strict=True))
-        and (valid or not any(seen))
-        and all((row is None) != bool(own & kernels.SAW_MINUS_ONE) for own, row in zip(seen, first_rows, strict=True)),
-        "its labels are not of one kind",
-    )
-    require((types is None) == (valid == 0), "it has rows without types, or types without rows")
-    require(types is None or len(types) == len(part.types.columns), "its columns have no types")
-    for name in types or ():
-        check_type(name.replace(LISTS, ""), "a column")
-    keys = key_columns(names.group) if counts.truth_rows else ()
-    require(part.truth or not (counts.truth_rows or counts.truth_dropped), "it has a truth table that no metric reads")
-    require(sorted(counts.truth_types) == sorted(keys), "the keys of its truth table have no types")
-    for name in counts.truth_types.values():
-        check_type(name, "a key of truth")
-    has_classes = types is not None and part.reads_vectors
-    require((counts.n_classes is not None) == has_classes, "its number of classes is missing")
-    has_sums = part.plan.is_numeric and has_classes
-    require(len(counts.sum_distances) == len(names.scores) * has_sums, "its sums of probabilities are no numbers")
-    several = len(names.scores) if len(names.scores) > 1 else 0
-    lengths = (several,) if counts.rows_kept else (0, several)
-    fits = len(counts.differing) in lengths and not any(counts.differing[:1])
-    require(fits, "it does not say which models are equal")
 
 
 def read_slices(slices: GroupingSets, found: np.ndarray, reader: StateReader, place: str) -> None:
