@@ -104,7 +104,7 @@ def interrupt(folder, *arguments, **options):
         assert child.stdout.readline() == "now\n", child.communicate(timeout=PATIENCE)
         with ends_at_once(child):
             child.send_signal(signal.SIGINT)
-            assert child.wait(timeout=PATIENCE) == 0
+            assert child.wait(timeout=PATIENCE) == 0, child.communicate()
         assert child.stdout.read() == "interrupted True []\n"
         assert child.stderr.read() == ""
 
