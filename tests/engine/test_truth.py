@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from fastmetrics._core.exchange import group_reduction
 from oracles.ranking import truth_lists as oracle
 from support.ranking.truth_tables import COLUMNS, MEASURES, METRICS, TRUTH, random_tables
 
@@ -234,6 +235,18 @@ def test_a_task_with_a_label_reads_the_log():
     assert report.value("ndcg@5", task="lists") == fm.evaluate(
         log, "ndcg@5", label="grade", truth=truth, **COLUMNS)["ndcg@5"]  # fmt: skip
     assert report.value("rmse", task="minutes") == fm.evaluate(log, "rmse", label="watched", score="score")["rmse"]
+
+
+def test_partitions_that_do_not_fit_the_memory_are_divided_by_whole_groups():
+    log, truth = random_tables(7, n_users=6_000, most_items=30)
+    question = fm.Evaluation(METRICS, truth_columns=TRUTH, by="country", **COLUMNS)
+    with pytest.MonkeyPatch.context() as patch:
+        large = []
+        reduce_large = group_reduction.reduce_large_partition
+        patch.setattr(group_reduction, "reduce_large_partition", lambda *own: large.append(own) or reduce_large(*own))
+        found = fm.evaluate(log, question, truth=truth, memory_limit="2MiB", n_threads=1)
+    assert large
+    same(fm.evaluate(log, question, truth=truth), found)
 
 
 def test_small_batches_are_gathered():
