@@ -68,7 +68,9 @@ class SourceState:
         check_option(table, "table", TABLES)
         options = InputOptions.of_keywords(input_options, self.plan.question.time_zone)
         is_path = isinstance(data, (str, PathLike))
-        place = f" (rows are counted within {data})" if is_path else self.place
+        # The number of a source with rows of the log is that of these rows: an error of truth names its table alone.
+        own_place = "" if table == "truth" and self.state.rows else self.place
+        place = f" (rows are counted within {data})" if is_path else own_place
         with self.error.keep(self.reads, place) as is_valid:
             if is_valid:
                 take_in = update_truth if table == "truth" else update_state

@@ -147,3 +147,6 @@ def test_lists_that_are_joined_with_truth(tmp_path):
     found = processes.evaluate([shown[:90], shown[90:]], question, n_processes=2, truth=tmp_path / "truth.parquet")
     assert found == expected
     assert_raises(ValueError, "truth is missing", processes.evaluate, [shown], question)
+    bad = truth.set_column(2, "grade", pa.array([None] + [1] * (len(truth) - 1)))
+    with pytest.raises(ValueError, match=r"^truth: label column 'grade' has a null at row 0; .* such rows out$"):
+        processes.evaluate([shown[:90], shown[90:]], question, n_processes=2, truth=bad)

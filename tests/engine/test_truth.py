@@ -58,6 +58,15 @@ def test_values_are_those_of_runs_and_qrels(seed, n_users, texts):
     assert [alone[name] for name in METRICS] == [ranking[name] for name in METRICS]
 
 
+def test_metrics_together_are_those_alone():
+    """bpref tells items that the truth lacks from those of grade 0; other metrics do not."""
+    log, truth = random_tables(19)
+    names = [*METRICS, "auc@10", "err(max_grade=5)", "rbp", "mind_mrr", "dcg", "hr(average=micro)@3"]
+    together = fm.evaluate(log, names, label="grade", truth=truth, **COLUMNS)
+    for name in names:
+        assert together[name] == fm.evaluate(log, name, label="grade", truth=truth, **COLUMNS)[name]
+
+
 def test_a_slice_is_the_log_of_its_rows():
     log, truth = random_tables(5)
     report = fm.evaluate(log, QUESTION, truth=truth)
